@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+)
+
+// rawJSON is JSON in a query or form that the sender did not escape:
+//
+//	payload={"type":"text","from":"1111","text":{"body":"Hi"}}&id=m-1
+//
+// The text of a person is part of it, so a person can type parameters. With the text
+//
+//	Hi&from=2222
+//
+// the JSON ends at the &, and from=2222 arrives as a parameter of its own. If the service does not escape quotes either, the text
+//
+//	Hi"}}&from=2222&x={"
+//
+// leaves complete JSON in front of it. So a parameter that follows raw JSON is treated as typed:
+//
+//  1. Further JSON never counts.
+//  2. A parameter that says which event this is, whose, or of which kind makes the event ambiguous, unless the JSON says the same. It
+//     counts only where complete JSON says nothing, or where a person may have typed the JSON as well.
+//  3. Any other parameter counts.
+type rawJSON struct {
+	envelope *envelope // what the JSON says; nil for nothing
+	isCut    bool      // the JSON is incomplete
+	isText   bool      // a person may have typed the JSON itself, as a text
+}
+
+// A verdict is about one meaning of a parameter that follows raw JSON.
+type verdict struct {
+	counts       bool // the parameter may set the field
+	isSuspicious bool // a person may have typed the parameter, and the event is ambiguous
+}
+
+// judge decides about a parameter that follows the JSON and sets the field of a concept.
+func (r *rawJSON) judge(c concept, value string) verdict {
+	isIdentity := c.identifies() || c == conceptKind
+	switch {
+	case c == conceptJSON: // rule 1
+		return verdict{counts: false, isSuspicious: beginsObject(value)}
+	case isIdentity: // rule 2
+		said := r.envelope.says(c)
+		isSilent := said == ""
+		return verdict{
+			counts:       !r.isCut && (isSilent || r.isText),
+			isSuspicious: isSilent || conflicts(said, value),
+		}
+	default: // rule 3
+		return verdict{counts: true}
+	}
+}
+
+// credibleBindings returns the bindings of a parameter in a form that may set a field: all of them, unless the parameter follows raw JSON.
+// A suspicious parameter marks the event as ambiguous.
+func (f *fields) credibleBindings(bindings []binding, value string) []binding {
+	if f.rawJSON == nil {
+		return bindings
+	}
+	var credible []binding
+	for _, b := range bindings {
+		v := f.rawJSON.judge(b.concept, value)
+		if v.counts {
+			credible = append(credible, b)
+		}
+		if v.isSuspicious {
+			f.ambiguous = true
+		}
+		isSecondJSON := b.concept == conceptJSON && v.isSuspicious
+		if isSecondJSON { // a person may have typed either, so neither is a message
+			f.textJSON = nil
+		}
+	}
+	return credible
+}
+
+// noteRawJSON notes that a parameter of a form is raw JSON, after the parameter has set its fields.
+func (f *fields) noteRawJSON(bindings []binding, escaped, value string) {
+	isForJSON := len(bindings) > 0 && bindings[0].concept == conceptJSON
+	isRaw := isForJSON && beginsObject(value) && !isEscaped(escaped)
+	if !isRaw {
+		return
+	}
+	isCut := jsonscan.Check([]byte(value)) != nil
+	switch {
+	case isCut:
+		f.rawJSON = &rawJSON{isCut: true}
+		f.ambiguous = true
+	case f.rawJSON != nil: // the first counts
+	case !isText(bindings):
+		f.rawJSON = &rawJSON{envelope: f.paramJSON}
+	case f.textJSON != nil:
+		f.rawJSON = &rawJSON{envelope: f.textJSON, isText: true}
+	default: // complete JSON that is no message is an ordinary text
+	}
+}
+
+// beginsObject reports whether a text begins like a JSON object with members, or like a list of such objects. People rarely type that: a
+// quoted name needs a colon after it.
+func beginsObject(text string) bool {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimPrefix(text, "["))
+	text, isObject := strings.CutPrefix(text, "{")
+	text, isQuoted := strings.CutPrefix(strings.TrimSpace(text), `"`)
+	if !isObject || !isQuoted {
+		return false
+	}
+	_, rest, hasEnd := strings.Cut(text, `"`)
+	return !hasEnd || strings.HasPrefix(strings.TrimSpace(rest), ":")
+}
+
+// isEscaped reports whether a value was escaped as a whole: no byte in it has a meaning in JSON.
+func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"\\ ") }

@@ -1,0 +1,159 @@
+package webhook
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// A field is the value of a concept. A parameter sets it by one of the methods below, which differ in what counts if several parameters mean
+// the same.
+type field struct {
+	value      string
+	preference int // of the parameter's name; 0 if there is no value
+}
+
+// has reports whether a parameter has set the field of a concept.
+func (f *fields) has(c concept) bool { return f.values[c].preference > 0 }
+
+// set sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
+// arrive. A placeholder counts as absent.
+func (f *fields) set(b binding, value string) {
+	if isBlank(value) || value == f.placeholders[b.concept] {
+		return
+	}
+	present := &f.values[b.concept]
+	if b.concept.identifies() {
+		if table.IsPlaceholder(value) {
+			return
+		}
+		if conflicts(present.value, value) {
+			f.ambiguous = true
+		}
+	}
+	present.replace(b, value)
+}
+
+// replace replaces a field that has no value, or one under a name with less preference.
+func (v *field) replace(b binding, value string) {
+	if v.preference == 0 || b.preference < v.preference {
+		*v = field{value, b.preference}
+	}
+}
+
+// setText sets the text. isMessage says that the value is JSON which may count as the message itself.
+func (f *fields) setText(b binding, value string, isMessage bool) {
+	f.values[conceptText].replaceText(b, value)
+	if !isMessage {
+		f.flatText.replaceText(b, value)
+	}
+}
+
+// replaceText is like replace, but white space counts only if there is no other text.
+func (v *field) replaceText(b binding, value string) {
+	wasBlank, isBlank := isBlank(v.value), isBlank(value)
+	switch {
+	case v.preference == 0, wasBlank == isBlank:
+		v.replace(b, value)
+	case wasBlank:
+		*v = field{value, b.preference}
+	}
+}
+
+// setStatus sets the status. The event is ambiguous if two statuses arrived, unless the contract prefers the one that it knows.
+func (f *fields) setStatus(b binding, value string) {
+	if isBlank(value) || value == f.placeholders[conceptStatus] {
+		return
+	}
+	preferred, other := f.values[conceptStatus], field{value, b.preference}
+	if f.replacesStatus(preferred, other) {
+		preferred, other = other, preferred
+	}
+	f.values[conceptStatus] = preferred
+	if f.contradictsStatus(preferred, other) {
+		f.ambiguous = true
+	}
+}
+
+// replacesStatus reports whether a further status counts instead of the present one. A word such as "null" counts only if there is no other.
+func (f *fields) replacesStatus(present, further field) bool {
+	wasWord, isWord := f.isStatusWord(present.value), f.isStatusWord(further.value)
+	switch {
+	case present.preference == 0:
+		return true
+	case wasWord != isWord:
+		return isWord
+	default:
+		return further.preference < present.preference
+	}
+}
+
+// contradictsStatus reports whether another status contradicts the preferred one. A word that the contract does not know is ignored if a
+// preferred name has a word that it knows.
+func (f *fields) contradictsStatus(preferred, other field) bool {
+	if other.preference == 0 || !f.isStatusWord(preferred.value) || !f.isStatusWord(other.value) {
+		return false
+	}
+	isIgnored := preferred.preference < other.preference && f.isKnownStatus(preferred.value) && !f.isKnownStatus(other.value)
+	return !isIgnored && !f.sameStatus(preferred.value, other.value)
+}
+
+// isStatusWord reports whether a value is a status, known or not, and no placeholder.
+func (f *fields) isStatusWord(value string) bool { return isStatus(f.status(value), value) }
+
+func (f *fields) isKnownStatus(value string) bool { return f.status(value) != StatusUnknown }
+
+// setJSON notes the platform's JSON in a parameter for it. Only the first object counts. If there is another, the event is ambiguous.
+func (f *fields) setJSON(value string) {
+	e := envelopeIn(value)
+	if e == nil {
+		return
+	}
+	if f.paramJSON != nil {
+		if !bytes.Equal(e.raw, f.paramJSON.raw) {
+			f.ambiguous = true
+		}
+		return
+	}
+	e.origin = originParam
+	f.paramJSON = e
+}
+
+// setTextJSON notes the platform's JSON in a text, and reports whether the text holds a message. Only the first counts.
+func (f *fields) setTextJSON(value string) bool {
+	if f.paramJSON != nil || f.textJSON != nil {
+		return false
+	}
+	e := envelopeIn(value)
+	if !e.isCertain() || len(e.messages) == 0 {
+		return false
+	}
+	*e = e.asDistrusted()
+	e.origin = originText
+	f.textJSON = e
+	return true
+}
+
+// text returns the text, which may be white space, and reports whether there is a text.
+func (f *fields) text() (text string, found bool) {
+	v := f.values[conceptText]
+	if f.envelope.origin == originText { // the parameter that was read as JSON is no text
+		v = f.flatText
+	}
+	return v.value, v.preference > 0
+}
+
+// conflicts reports whether two values of an identifying parameter are both present and different. A number may come with and without a
+// +, and with characters between its digits.
+func conflicts(a, b string) bool {
+	if a == "" || b == "" || a == b {
+		return false
+	}
+	a = strings.TrimLeft(number(a), "+")
+	b = strings.TrimLeft(number(b), "+")
+	if looksLikePhoneNumber(a) && looksLikePhoneNumber(b) {
+		return digits(a) != digits(b)
+	}
+	return a != b
+}
