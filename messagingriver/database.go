@@ -35,7 +35,7 @@ func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres b
 	}
 	if isPostgres {
 		d.statements = postgresStatements()
-		d.doubt = markRules{marks: new(batcher[*attempt])}
+		d.doubt = markRules{marks: new(batcher[*mark])}
 	}
 	return d
 }

@@ -92,11 +92,11 @@ func TestMetadataKeys(t *testing.T) {
 // newTestAttempt returns an attempt on a job that was fetched at an uptime.
 func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt) error) *attempt {
 	return &attempt{
-		channel:   channel{halt: new(halt)},
-		job:       &river.Job[messageArgs]{JobRow: new(rivertype.JobRow), Args: messageArgs{Channel: "sms"}},
-		metadata:  new(metadata),
-		claimedAt: claimedAt,
-		markNow:   mark,
+		channel:      channel{halt: new(halt)},
+		job:          &river.Job[messageArgs]{JobRow: new(rivertype.JobRow), Args: messageArgs{Channel: "sms"}},
+		metadata:     new(metadata),
+		claimedAt:    claimedAt,
+		allowRequest: mark,
 	}
 }
 
@@ -112,12 +112,12 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 
 	// It is frozen while the mark is written.
 	frozen := claimed(0)
-	frozen.markNow = func(_ context.Context, a *attempt) error {
+	frozen.allowRequest = func(_ context.Context, a *attempt) error {
 		a.claimedAt -= maxClaimAge
 		return nil
 	}
 	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
-	assert.False(t, frozen.hasEntered())
+	assert.False(t, frozen.progress.hasEntered())
 }
 
 // A process that paused a channel begins no request, but for the probes.
@@ -127,7 +127,7 @@ func TestHaltedChannelBeginsNothing(t *testing.T) {
 	halted := newTestAttempt(uptime(), mark)
 	halted.channel.halt.begin()
 	assert.ErrorIs(t, halted.enter(t.Context()), errHalted)
-	assert.False(t, halted.hasEntered())
+	assert.False(t, halted.progress.hasEntered())
 
 	probe := newTestAttempt(uptime(), mark)
 	probe.job.Queue = probesOf("sms")
@@ -142,16 +142,16 @@ func TestHaltedChannelBeginsNothing(t *testing.T) {
 func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	t.Parallel()
 	a := newTestAttempt(uptime(), nil)
-	a.markNow = func(context.Context, *attempt) error {
-		assert.True(t, a.abandon())
+	a.allowRequest = func(context.Context, *attempt) error {
+		assert.True(t, a.progress.abandon())
 		return nil
 	}
 	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
-	assert.False(t, a.hasEntered())
+	assert.False(t, a.progress.hasEntered())
 
 	begun := newTestAttempt(uptime(), func(context.Context, *attempt) error { return nil })
 	assert.NoError(t, begun.enter(t.Context()))
-	assert.False(t, begun.abandon())
+	assert.False(t, begun.progress.abandon())
 	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
@@ -161,7 +161,7 @@ func TestRequestNeedsItsMark(t *testing.T) {
 	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
 		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
-		assert.False(t, a.hasEntered())
+		assert.False(t, a.progress.hasEntered())
 		v := a.classify(err, false)
 		assert.Equal(t, snooze, v.action)
 		assert.Equal(t, notSent, v.recorded)
@@ -177,7 +177,7 @@ func TestSQLiteRequestNeedsTheDatabase(t *testing.T) {
 	d := newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")
 	a := newTestAttempt(uptime(), d.allowRequest)
 	assert.ErrorIs(t, a.enter(t.Context()), errUnconfirmed)
-	assert.False(t, a.hasEntered())
+	assert.False(t, a.progress.hasEntered())
 }
 
 // A message whose request never began was not sent, regardless of the error.
@@ -227,7 +227,7 @@ func TestClassifyEntered(t *testing.T) {
 		{context.Canceled, false, lookUp, untouched},
 	} {
 		a := new(attempt)
-		a.progress.Store(entered)
+		a.progress.enter()
 		v := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, v.action, "%v", tt.err)
 		assert.Equal(t, tt.channel, v.channel, "%v", tt.err)

@@ -63,7 +63,7 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 		return verdict{action: complete, recorded: accepted, channel: works}
 	}
 	var v verdict
-	if a.hasEntered() {
+	if a.progress.hasEntered() {
 		v = classifyEntered(err, breakerOpen)
 	} else {
 		v = classifyUnsent(err, breakerOpen)

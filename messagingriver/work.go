@@ -115,7 +115,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
 	abandon := func() {
-		if a.abandon() {
+		if a.progress.abandon() {
 			cancel()
 		}
 	}
@@ -139,7 +139,7 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	switch {
 	case v.action == complete:
 		r = acceptedResult(receipt)
-	case a.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
+	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
 		r = resolvedResult()
 	default:
 		r = a.resultOf(v)
@@ -167,7 +167,7 @@ func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, br
 		pause.end(ctx)
 	case isProbing && v.channel == heldBack:
 		return pause.fail(ctx, wait)
-	case isProbing && a.hasEntered():
+	case isProbing && a.progress.hasEntered():
 		pause.fail(ctx, wait)
 	}
 	return v.messageWait

@@ -1,0 +1,58 @@
+package messagingriver
+
+import (
+	"context"
+	"fmt"
+)
+
+// countRules are the rules on SQLite, where a single process sends. Attempts write no marks: each fetch of the job that recorded no outcome may
+// have sent the message.
+type countRules struct{}
+
+func (countRules) hasRecordedDoubt(m *metadata) bool {
+	return m.Verdict == unknown || m.haveOpenRescue()
+}
+
+func (r countRules) isInDoubt(m *metadata, fetches int) bool {
+	return r.hasRecordedDoubt(m) || m.haveOpenFetch(fetches)
+}
+
+// keepDoubt records the doubt, because River may forget the fetch that left it: a lookup is a fetch, too.
+func (countRules) keepDoubt(f facts) { f[keyInDoubt] = true }
+
+// allowRequest returns an error if the message of an attempt was resolved as Sent.
+func (countRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
+	isResolved, err := d.isResolvedSent(ctx, a.job.ID)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnconfirmed, err)
+	}
+	if isResolved {
+		return errOutdated
+	}
+	return nil
+}
+
+// attemptCounts tell on SQLite whether an attempt recorded no outcome.
+type attemptCounts struct {
+	// Rescues is how often River rescued the job. River writes it.
+	Rescues int `json:"river:rescue_count,omitempty"`
+	// DecidedRescues is how many of the rescues leave no doubt: a lookup or a person has decided about the attempts before them.
+	DecidedRescues int `json:"answered,omitempty"`
+	// DecidedFetches is how many fetches of the job leave no doubt: an outcome of each was recorded, or a person has decided about it.
+	DecidedFetches int `json:"outcomes,omitempty"`
+	// InDoubt is set by lookups until one finds out what the attempts before it did.
+	InDoubt bool `json:"in_doubt,omitempty"`
+}
+
+// haveOpenRescue reports whether the job was rescued from an attempt, or is looked up, and no decision has ended the doubt.
+func (c *attemptCounts) haveOpenRescue() bool { return c.InDoubt || c.Rescues > c.DecidedRescues }
+
+// haveOpenFetch reports whether a fetch before the current one recorded no outcome. fetches is how many fetches River remembers. If they are
+// maxFetches, there may have been more, and they say nothing.
+func (c *attemptCounts) haveOpenFetch(fetches int) bool {
+	earlier := fetches - 1
+	return fetches < maxFetches && earlier != c.DecidedFetches
+}
+
+// maxFetches is how many fetches of a job River remembers.
+const maxFetches = 100

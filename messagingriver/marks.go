@@ -1,0 +1,115 @@
+package messagingriver
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// markRules are the rules on PostgreSQL: an attempt that may have begun its request has written a mark.
+type markRules struct {
+	marks *batcher[*mark] // writes the marks of several attempts at once
+}
+
+func (markRules) hasRecordedDoubt(m *metadata) bool { return m.Verdict == unknown || m.haveOpenMark() }
+
+func (r markRules) isInDoubt(m *metadata, _ int) bool { return r.hasRecordedDoubt(m) }
+
+// keepDoubt records nothing, because the mark stays open.
+func (markRules) keepDoubt(facts) {}
+
+// attemptTokens tell on PostgreSQL whether an attempt began a request and recorded no outcome. Each attempt has a token of its own.
+type attemptTokens struct {
+	// BegunToken is of the attempt that wrote its mark last, directly before its request, and BegunAt is when it did. The statement writeMarks
+	// writes them.
+	BegunToken string    `json:"begun,omitempty"`
+	BegunAt    time.Time `json:"begun_at,omitzero"`
+	// EndedToken is of the attempt that recorded a known outcome last. A lookup and a person who decide about the message copy BegunToken to it.
+	EndedToken string `json:"ended,omitempty"`
+	// UnsentToken is of the last attempt that made no request although its mark may have been written.
+	UnsentToken string `json:"unsent,omitempty"`
+}
+
+// haveOpenMark reports whether the last mark has no outcome.
+func (t *attemptTokens) haveOpenMark() bool {
+	return t.BegunToken != "" && t.BegunToken != t.EndedToken && t.BegunToken != t.UnsentToken
+}
+
+// markState is what an attempt knows about its mark in the database. markRules.allowRequest alone changes it.
+type markState int
+
+const (
+	unmarked    markState = iota // no mark was written, or the job is no longer the attempt's
+	maybeMarked                  // a statement failed: the database may have written the mark nevertheless
+	marked
+)
+
+// allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
+// resolved as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
+func (r markRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
+	m := &mark{job: a.job.ID, attemptedAt: *a.job.AttemptedAt, token: a.token}
+	if err := r.marks.do(ctx, m, d.writeMarks); err != nil {
+		if a.mark == unmarked {
+			a.mark = maybeMarked
+		}
+		return fmt.Errorf("%w: %w", errUnconfirmed, err)
+	}
+	if !m.isWritten {
+		if a.mark == marked { // by an earlier statement, for a request that the client repeats
+			a.mark = unmarked
+		}
+		return errOutdated
+	}
+	a.mark = marked
+	return nil
+}
+
+// mark is what an attempt writes into its job before a request begins.
+type mark struct {
+	job         int64
+	attemptedAt time.Time // tells the attempt from other attempts on the job
+	token       string
+	isWritten   bool // the database has written the mark
+}
+
+// writeMarks writes marks in one statement. It leaves out the marks of attempts that have lost their jobs.
+func (d *database) writeMarks(ctx context.Context, marks []*mark) error {
+	jobs := make([]int64, len(marks))
+	times := make([]time.Time, len(marks))
+	tokens := make([]string, len(marks))
+	for i, m := range marks {
+		jobs[i] = m.job
+		times[i] = m.attemptedAt
+		tokens[i] = m.token
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
+	defer cancel()
+	var markedJobs []int64
+	if _, err := d.scan(ctx, d.executor, []any{&markedJobs}, d.statements.writeMarks, jobs, times, tokens); err != nil {
+		return err
+	}
+	isMarked := make(map[int64]bool, len(markedJobs))
+	for _, job := range markedJobs {
+		isMarked[job] = true
+	}
+	for _, m := range marks {
+		m.isWritten = isMarked[m.job]
+	}
+	return nil
+}
+
+// settleMark records in the metadata that the outcome of the attempt is known, so that its mark leaves no doubt.
+func (a *attempt) settleMark(f facts) {
+	switch {
+	case a.mark == marked:
+		f[keyEnded] = a.token
+		if !a.progress.hasEntered() { // the record shows no request
+			f[keyUnsent] = a.token
+		}
+	case a.mark == maybeMarked && !a.progress.hasEntered():
+		// The attempt made no request. The facts name only tokens of this attempt and of an earlier one that is not in doubt. So they cannot
+		// end the doubt about another attempt, even if River writes them after that attempt has begun.
+		f[keyUnsent] = a.token
+		f[keyEnded] = a.metadata.BegunToken // the mark in the database may still be that of the earlier attempt
+	}
+}
