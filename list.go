@@ -33,7 +33,8 @@ import (
 // A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing, which is complete or ends with an error. Verdict says whether the message of a row was accepted.
+// other error ends the listing, which is complete or ends with an error. It is complete when the service says so: rows that a page left out
+// show only in Page.Total of Pages. Verdict says whether the message of a row was accepted.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If the listing has only such rows, and perhaps rows without a time, it ends with an error that matches ErrFilterIgnored. All

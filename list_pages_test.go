@@ -463,6 +463,37 @@ func TestListIsCompleteOrFails(t *testing.T) {
 	}
 }
 
+// A page in the middle that comes without its rows is an error, so that the rows after it are not lost silently.
+func TestListEndsWithAnErrorAtAGap(t *testing.T) {
+	t.Parallel()
+	const byOffset = `{"sms.list":{"paging":{"by":"offset"},"params":{"offset":"start","page":""}}}`
+	for name, tt := range map[string]struct{ overlay, facts string }{
+		"by number, a flag":   {`{}`, `"hasNext":true`},
+		"by number, pages":    {`{}`, `"totalPages":3`},
+		"by offset, a flag":   {byOffset, `"hasNext":true`},
+		"by offset, a total":  {byOffset, `"totalRows":3`},
+		"by number, all else": {`{}`, `"pageNumber":2,"pageSize":1,"totalRows":3,"totalPages":3,"hasNext":true,"nextPage":3`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				requests++
+				if requests == 1 {
+					return respond(r, http.StatusOK, `{"data":[{"id":"a"}]}`), nil
+				}
+				return respond(r, http.StatusOK, `{`+tt.facts+`,"data":[]}`), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, tt.overlay))
+			require.NoError(t, err)
+			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+			assert.Len(t, rows, 1)
+			require.Len(t, errs, 1)
+			require.ErrorContains(t, errs[0], "the page has no rows, and the response says that more follow")
+		})
+	}
+}
+
 // A service that filters after it has cut its pages has empty pages before the last.
 func TestListFollowsEmptyPagesWithACursor(t *testing.T) {
 	t.Parallel()

@@ -79,8 +79,8 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // the first message that is not listed waits until the window ends. A time in the future counts as now, so that each message that is not listed
 // waits for a whole window.
 //
-// The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
-// refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
+// The Receipt is that of a row with the message's reference ID and number, with or without country code. A row without a number counts, too.
+// A message that is listed as refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
 //   - ErrNotListed: the message was not listed when the window had ended, in a response that no cache kept. It may still be listed later,
 //     so this proves nothing.

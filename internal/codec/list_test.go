@@ -206,6 +206,7 @@ var queries = map[string]struct {
 
 const (
 	claimed  = "the response says that there are rows, and lists none"
+	gap      = "the page has no rows, and the response says that more follow"
 	inPart   = "the response holds a sign of a failure, or that it is incomplete"
 	byOffset = `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "start", "page": ""}}}`
 	byCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}}}`
@@ -648,7 +649,10 @@ var pages = map[string]pageCase{
 	"end-empty-total":          {body: `{"hasNext":false,"totalRows":3,"data":[]}`, err: claimed},
 	"end-empty-offset":         {overlay: byOffset, body: `{"hasNext":true,"data":[]}`, err: claimed},
 	"end-empty-total-of-0":     {body: `{"hasNext":true,"totalRows":0,"data":[]}`, ids: []string{}, last: true},
-	"end-empty-later":          {body: `{"hasNext":true,"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{2: 3}, last: true},
+	"end-empty-later":          {body: `{"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{2: 3}, last: true},
+	"end-empty-last":           {body: `{"totalPages":4,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{3: 4}, last: true},
+	"gap-has-next":             {body: `{"hasNext":true,"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, err: gap},
+	"gap-pages":                {body: `{"totalPages":5,"data":[]}`, at: wire.Position{Set: true, Number: 4}, err: gap},
 	"first-of-another-page":    {body: `{"pageNumber":3,"totalPages":3,"data":[` + oneRow + `]}`, err: "the response is a later page than the first"},
 	"first-counted-from-0":     {body: `{"pageNumber":"0","totalPages":3,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 3}},
 	"rows-failed":              {body: `{"status":"error","data":[]}`, err: "the response has a status that says that it failed"},
@@ -694,7 +698,8 @@ var pages = map[string]pageCase{
 	"offset-total-null":         {overlay: byOffset, body: `{"totalRows":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
 	"offset-unread-count":       {overlay: byOffset, body: `{"data":[` + oneRow + `,7]}`, ids: []string{"a", ""}, unread: []int{1}, next: wire.Position{Rows: 2}},
 	"offset-has-next":           {overlay: byOffset, body: `{"hasNext":false,"totalRows":100,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 1}},
-	"offset-empty":              {overlay: byOffset, body: `{"totalRows":100,"data":[]}`, at: wire.Position{Rows: 10}, ids: []string{}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 10}},
+	"offset-empty":              {overlay: byOffset, body: `{"totalRows":10,"data":[]}`, at: wire.Position{Rows: 10}, ids: []string{}, facts: [4]int{2: 10}, last: true, next: wire.Position{Rows: 10}},
+	"offset-gap":                {overlay: byOffset, body: `{"totalRows":100,"data":[]}`, at: wire.Position{Rows: 10}, err: gap},
 	"none":                      {overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}}}`, body: `{"hasNext":true,"totalPages":9,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 9}, last: true},
 	"cursor-mark":               {overlay: byCursor, body: `{"nextPage":"a+b=\u0026c","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "a+b=&c"}},
 	"cursor-number":             {overlay: byCursor, body: `{"nextPage":12345678901234567890,"data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "12345678901234567890"}},

@@ -17,6 +17,7 @@ const (
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
 	errNone      = pageError("the response says that there are rows, and lists none")
+	errGap       = pageError("the page has no rows, and the response says that more follow (sms.list.page.hasNext; pages or total if they count other rows)")
 	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
 	errFull      = pageError("the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)")
 	errCut       = pageError("the response says that more rows follow, and has no cursor for them (sms.list.page.next; sms.list.page.total if it counts other rows)")
@@ -113,9 +114,10 @@ func (l *List) readNumber(d *document, concept string) int {
 
 // cursor is what a response says about the page after it.
 type cursor struct {
-	next  string // or ""
-	more  bool   // the response says that more rows follow
-	isEnd bool   // the response says that none follow
+	next    string // or ""
+	more    bool   // the response says that more rows follow, by a flag or by a cursor
+	hasFlag bool   // it says so by a flag
+	isEnd   bool   // the response says that none follow
 }
 
 // readCursor reads the cursor, and whether more rows follow: a flag decides, or else a cursor or a null in its place.
@@ -126,7 +128,7 @@ func (l *List) readCursor(d *document) cursor {
 	hasNext := l.word(d, "hasNext")
 	switch {
 	case isTrue(hasNext):
-		return cursor{next: next, more: true}
+		return cursor{next: next, more: true, hasFlag: true}
 	case isFalse(hasNext):
 		return cursor{next: next, isEnd: true}
 	}
@@ -143,15 +145,31 @@ func (l *List) isFirst(at wire.Position) bool {
 // fault returns why a response is not the page that was requested, or nil.
 func (l *List) fault(page *Page, d *document, at wire.Position, c cursor) error {
 	isLater := l.op.Paging.By == "page" && page.Number > l.number(at)
+	isFirst := l.isFirst(at)
 	switch {
-	case !l.isFirst(at):
-		return nil
-	case l.hidesRows(page, d, c):
+	case isFirst && l.hidesRows(page, d, c):
 		return errNone
-	case isLater:
+	case isFirst && isLater:
 		return errOtherPage
+	case !isFirst && l.leavesGap(page, at, c):
+		return errGap
 	default:
 		return nil
+	}
+}
+
+// leavesGap reports whether a page by number or by offset has no rows, although the response says that more rows follow it.
+func (l *List) leavesGap(page *Page, at wire.Position, c cursor) bool {
+	if len(page.Transactions) > 0 {
+		return false
+	}
+	switch l.op.Paging.By {
+	case "page": // some services count one page too many
+		return c.hasFlag || l.pagesUpTo(page, at) < page.TotalPages
+	case "offset":
+		return c.hasFlag || rowsUpTo(page, at) < page.Total
+	default:
+		return false
 	}
 }
 
