@@ -130,8 +130,11 @@ func TestDecodedMessageEqualsItsLiteral(t *testing.T) {
 			}
 			return false
 		})
-		literal.To, literal.Recipient = literal.recipient() // as JSON says it
-		if goldenHasOpenData(literal) {                     // of which JSON knows no Go types
+		if literal.To == "" { // JSON does not say which field had the user ID
+			literal.To = literal.Recipient
+			literal.Recipient = ""
+		}
+		if goldenHasOpenData(literal) { // of which JSON knows no Go types
 			continue
 		}
 		assert.Equal(t, literal, decoded, g.name)

@@ -87,6 +87,7 @@ func (o storedObject) add(name string, value any) error {
 //
 //   - A part becomes a value of a Go type if that type holds all of it. Otherwise the part stays JSON: in a RawParameter, a RawComponent
 //     or a RawAction if possible, or else in Raw.
+//   - A user ID without a number becomes To.
 //   - Members of the message that have no field go into Extra, with numbers as json.Number.
 //   - Numbers in quotes and types in upper case are accepted.
 //   - Null, false, and empty strings and objects count as absent.
@@ -155,6 +156,10 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	}
 	if e.recipientType != individual {
 		return "", errors.New(`"recipient_type" must be "individual": a message goes to one person`)
+	}
+	if m.To == "" && isUserID(m.Recipient) { // as recipient sends it
+		m.To = m.Recipient
+		m.Recipient = ""
 	}
 	m.Fallback = (*sms.Fallback)(e.fallback)
 	m.ReplyTo = popExact[replyContext](object, "context").MessageID

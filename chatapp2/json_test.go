@@ -31,7 +31,7 @@ func jsonMessages() map[string]Message {
 			TTL: time.Hour, CallbackURL: "https://a.example/?s=%s&t=%t", ReferenceID: "r",
 			Extra: map[string]any{"category": "utility", "n": json.Number("1.50"), "o": map[string]any{"p": []any{true, nil, json.Number("1e400")}}, "null": nil},
 		},
-		"user":      {Recipient: "US.1349", Content: Text{Body: "Hi"}},
+		"user":      {To: "US.1349", Content: Text{Body: "Hi"}},
 		"marketing": {To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "deterministic"}, MarketingOptions: MarketingOptions{ProductPolicy: "STRICT", ActivitySharing: new(false)}},
 		"sharing":   {To: "15550001111", Content: Template{Name: "a", Language: "en"}, MarketingOptions: MarketingOptions{ActivitySharing: new(true)}},
 		"nothing":   {},
@@ -98,6 +98,17 @@ func jsonMessages() map[string]Message {
 		"raw component":   template(RawComponent{JSON: json.RawMessage(`{"a":[1.50],"type":"smell"}`)}),
 		"many components": template(Body(strings.Split(strings.Repeat("a ", 100), " ")[:100]...)),
 	}
+}
+
+// The platform has another name for a user ID than for a number. In a Message both are the recipient.
+func TestUserIDIsDecodedAsTo(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(Message{Recipient: "US.1349", Content: Text{Body: "Hi"}})
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), `"recipient":"US.1349"`)
+	var back Message
+	require.NoError(t, json.Unmarshal(raw, &back))
+	assert.Equal(t, Message{To: "US.1349", Content: Text{Body: "Hi"}}, back)
 }
 
 func TestMessageRoundTrip(t *testing.T) {

@@ -69,7 +69,7 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	hooks, err := in.newReceiver(webhook.WithStore(b.store), webhook.WithHook(webhook.LogHook(b.logger)))
+	hooks, err := in.newReceiver(webhook.WithStore(b.store), webhook.WithHook(webhook.LogHook(b.logger)), webhook.WithHook(b.errorHook()))
 	if err != nil {
 		return err
 	}
@@ -188,6 +188,15 @@ func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, report webhook.Delive
 // windowClosed is the platform's code for a reply that it accepted after the window had closed.
 const windowClosed = "131047"
 
+// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything.
+func (b *bot) errorHook() webhook.Hook {
+	return webhook.Hook{End: func(ctx context.Context, r webhook.Result) {
+		if r.StatusCode >= http.StatusInternalServerError {
+			b.logger.ErrorContext(ctx, "bot: an event was not handled", "id", r.ID, "error", r.Err)
+		}
+	}}
+}
+
 // outcome logs each reply that was not sent, and replaces it by a template if it was too late for the window.
 func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error {
 	if outcome.Err == nil {
@@ -204,7 +213,8 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	if _, err = b.outbox.Insert(ctx, tx, b.template(reply.To, outcome.Reference)); err != nil {
+	_, err = b.outbox.Insert(ctx, tx, b.template(reply.To, outcome.Reference))
+	if err = b.skipInvalid(ctx, err); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -101,9 +101,14 @@ func (c *conversation) write(message messagingtest.InboundChatApp) {
 // reply returns the next message to the person.
 func (c *conversation) reply() messagingtest.Sent {
 	c.t.Helper()
+	return c.replyTo(person)
+}
+
+func (c *conversation) replyTo(recipient string) messagingtest.Sent {
+	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 15*time.Second)
 	defer cancel()
-	sent, err := c.service.WaitFor(ctx, person)
+	sent, err := c.service.WaitFor(ctx, recipient)
 	require.NoError(c.t, err)
 	return sent
 }
@@ -176,6 +181,14 @@ func TestTemplateIfTheWindowIsClosed(t *testing.T) {
 	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
 	assert.Equal(t, "template", c.reply().Kind)
 	assert.Len(t, c.service.Sent(), 1)
+}
+
+func TestTemplateForAPersonWhoseNumberIsNotKnown(t *testing.T) {
+	t.Parallel()
+	const user = "US.13491208655302741918"
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: user, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	assert.Equal(t, "template", c.replyTo(user).Kind)
 }
 
 func TestTemplateIfTheServiceSaysThatTheWindowIsClosed(t *testing.T) {
