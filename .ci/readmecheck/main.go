@@ -19,7 +19,10 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,7 +45,6 @@ var (
 	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
 	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
 	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
-	definition  = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
 	handling    = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 )
 
@@ -99,9 +101,13 @@ func (c *checker) checkPage(page string) error {
 		return err
 	}
 	for i, b := range blocks {
+		next := block{} // of a program, what it prints
+		if i+1 < len(blocks) {
+			next = blocks[i+1]
+		}
 		switch isPlain := len(b.info) == 1; {
 		case b.is("go") && isPlain:
-			err = c.addGo(b, blocks[min(i+1, len(blocks)-1)])
+			err = c.addGo(b, next)
 		case b.is("go"), b.is("sql") && !isPlain:
 			c.excerpts++
 			err = checkExcerpt(b.text, b.info[1])
@@ -180,27 +186,54 @@ func (c *checker) addGo(b block, next block) error {
 		}
 		return writeFile(filepath.Join(c.work, name, "main.go"), position+b.text)
 	}
-	c.fragments.WriteString(wrapStatements(name, position, b.text))
+	function, err := wrapStatements(name, position, b.text)
+	if err != nil {
+		return err
+	}
+	c.fragments.WriteString(function)
 	c.addToTable(b, name)
 	return nil
 }
 
-// wrapStatements makes a function of statements. A variable that they declare for the reader counts as used: the next statement uses it.
-func wrapStatements(name, position, statements string) string {
+// wrapStatements makes a function of statements. A variable that they declare for the reader counts as used.
+func wrapStatements(name, position, statements string) (string, error) {
+	const head = "package p; func f() {\n"
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", head+statements+"}", parser.SkipObjectResolution)
+	if err != nil {
+		return "", err
+	}
+	function, isFunction := file.Decls[0].(*ast.FuncDecl)
+	if !isFunction {
+		return "", errors.New("want statements")
+	}
 	var body strings.Builder
-	unused := ""
-	for line := range strings.Lines(statements) {
-		if !strings.ContainsAny(line[:1], "\t\n})") { // the beginning of a statement
-			body.WriteString(unused)
-			unused = ""
+	begin := 0
+	for _, statement := range function.Body.List {
+		end := files.Position(statement.End()).Offset - len(head)
+		body.WriteString(statements[begin:end])
+		if names := declaredBy(statement); len(names) > 0 {
+			fmt.Fprintf(&body, "; use(%s)", strings.Join(names, ", "))
 		}
-		body.WriteString(line)
-		if found := definition.FindStringSubmatch(line); found != nil {
-			unused = "use(" + strings.ReplaceAll(found[1], "_, ", "") + "); "
+		begin = end
+	}
+	body.WriteString(statements[begin:])
+	// The statements may end with a return or not: "if true" allows both.
+	return fmt.Sprintf("func %s() error { if true {\n%s%s\n}\nreturn nil }\n", name, position, body.String()), nil
+}
+
+// declaredBy returns the variables that a statement declares.
+func declaredBy(statement ast.Stmt) (names []string) {
+	assignment, isAssignment := statement.(*ast.AssignStmt)
+	if !isAssignment || assignment.Tok != token.DEFINE {
+		return nil
+	}
+	for _, variable := range assignment.Lhs {
+		if name, isName := variable.(*ast.Ident); isName && name.Name != "_" {
+			names = append(names, name.Name)
 		}
 	}
-	// The statements may end with a return or not: "if true" allows both.
-	return fmt.Sprintf("func %s() error { if true {\n%s%s%s\n}\nreturn nil }\n", name, position, body.String(), unused)
+	return names
 }
 
 // addToTable adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of

@@ -38,7 +38,7 @@ func main() {
 }
 
 // run plays the given number of rounds, or without end if it is 0, and serves the metrics meanwhile.
-func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
+func run(ctx context.Context, out io.Writer, listen string, rounds int) (err error) {
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
@@ -51,15 +51,17 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, t.close(out)) }()
 	p, err := newPlay(t.observer, "http://"+listener.Addr().String())
 	if err != nil {
-		return errors.Join(err, t.close(out))
+		return err
 	}
 	defer p.service.Close()
 	shop, err := openShop(ctx, t.meters.Meter("outbox"))
 	if err != nil {
-		return errors.Join(err, t.close(out))
+		return err
 	}
+	defer func() { err = errors.Join(err, shop.close()) }()
 
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", t.metrics())
@@ -69,17 +71,24 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	go func() { served <- server.Serve(listener) }()
 	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
 	if err == nil {
-		err = shop.trouble(ctx)
+		err = playAll(ctx, shop, p, rounds)
 	}
-	if errors.Is(err, context.Canceled) { // it was stopped
-		err = nil
-	}
-	if err == nil {
-		p.rounds(ctx, rounds)
-	}
-	err = errors.Join(err, server.Close(), t.close(out), shop.close())
+	err = errors.Join(err, server.Close())
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}
 	return err
+}
+
+// playAll breaks the channels of the shop, and plays until the rounds are over or ctx ends, which is no error.
+func playAll(ctx context.Context, shop *shop, p *play, rounds int) error {
+	err := shop.trouble(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return err
+	}
+	p.rounds(ctx, rounds)
+	return nil
 }

@@ -28,6 +28,7 @@ type shop struct {
 	service *messagingtest.Server
 	db      *sql.DB
 	outbox  *messagingriver.Outbox[*sql.Tx]
+	gauges  metric.Registration
 }
 
 // openShop returns a shop whose gauges are registered with meter.
@@ -38,18 +39,31 @@ func openShop(ctx context.Context, meter metric.Meter) (*shop, error) {
 	}
 	db.SetMaxOpenConns(1)
 	s := &shop{service: messagingtest.Start(), db: db}
+	if err := s.start(ctx, meter); err != nil {
+		s.service.Close()
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// start starts the outbox. close stops it.
+func (s *shop) start(ctx context.Context, meter metric.Meter) error {
 	client, err := messaging.NewClient(s.service.URL, messaging.WithToken(s.service.Token))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
-		return nil, err
+	s.outbox, err = messagingriver.NewSQLite(s.db, client, messagingriver.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
 	}
-	_, observeErr := s.outbox.Observe(meter) // until the program ends
-	if err = errors.Join(observeErr, s.outbox.Migrate(ctx)); err != nil {
-		return nil, err
+	if err := s.outbox.Migrate(ctx); err != nil {
+		return err
 	}
-	return s, s.outbox.Start(ctx) // until close stops it
+	s.gauges, err = s.outbox.Observe(meter)
+	if err != nil {
+		return err
+	}
+	return s.outbox.Start(ctx)
 }
 
 // trouble enqueues messages of each channel, and breaks it.
@@ -116,7 +130,7 @@ func (s *shop) until(ctx context.Context, is func(messagingriver.ChannelStatus) 
 func (s *shop) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err := errors.Join(s.outbox.Stop(ctx), s.db.Close())
+	err := errors.Join(s.gauges.Unregister(), s.outbox.Stop(ctx), s.db.Close())
 	s.service.Close()
 	return err
 }

@@ -66,19 +66,25 @@ func (d *day) list(ctx context.Context) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	err = d.listFrom(ctx, position)
+	isRefused := position != "" && errors.Is(err, messaging.ErrInvalid)
+	if !isRefused {
+		return err
+	}
+	log.Println("reconcile: begins the day again:", err) // the options differ, or the service no longer knows the position
+	if _, err = d.db.ExecContext(ctx, "UPDATE progress SET next = '' WHERE day = $1", d.key); err != nil {
+		return err
+	}
+	return d.listFrom(ctx, "")
+}
+
+// listFrom stores the rows of the day from a position on, in the order of their times if the contract can sort.
+func (d *day) listFrom(ctx context.Context, position string) error {
 	options := sms.ListOptions{CreatedAfter: d.begin, CreatedBefore: d.end, SortBy: sms.ByCreated, PageSize: 500, After: position}
-	err = d.listFrom(ctx, options)
+	err := d.storePages(ctx, options)
 	if concerns(err, "SortBy") { // the contract has no parameter for it
 		options.SortBy = ""
-		err = d.listFrom(ctx, options)
-	}
-	if position != "" && errors.Is(err, messaging.ErrInvalid) { // the options differ, or the service no longer knows the position
-		log.Println("reconcile: begins the day again:", err)
-		if _, err = d.db.ExecContext(ctx, "UPDATE progress SET next = '' WHERE day = $1", d.key); err != nil {
-			return err
-		}
-		options.After = ""
-		err = d.listFrom(ctx, options)
+		err = d.storePages(ctx, options)
 	}
 	return err
 }
@@ -89,7 +95,8 @@ func concerns(err error, option string) bool {
 	return ok && slices.ContainsFunc(invalid.Problems, func(p messaging.Problem) bool { return p.Field == option })
 }
 
-func (d *day) listFrom(ctx context.Context, options sms.ListOptions) error {
+// storePages stores the pages of a listing.
+func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 	position := options.After
 	for page, err := range d.client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrUnreadableRow) {
