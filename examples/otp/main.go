@@ -2,11 +2,11 @@
 //
 //	go run ./examples/otp
 //
-// A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, and
-// an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only the response has: without
-// it, a stranger can neither try the code nor use up its tries. A page whose response was lost repeats its request, which sends no second code.
-// A code is valid once, for five minutes and five tries. A number gets three codes in that time, and a challenge no second one while the outcome
-// of the first is unknown. Codes are kept in memory and lost when the program ends.
+// A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, both
+// channels take five, and an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only
+// the response has: without it, a stranger can neither try the code nor use up its tries. A page whose response was lost repeats its request,
+// which sends no second code. A code is valid once, for five minutes and five tries. A number gets three codes in that time, and a challenge no
+// second one while the outcome of the first is unknown. Codes are kept in memory and lost when the program ends.
 package main
 
 import (
@@ -44,7 +44,7 @@ const (
 	maxCodes = 3 // for one number within validFor: strangers can ask for codes, and guess them
 
 	attemptTimeout = 3 * time.Second
-	callTimeout    = 5 * time.Second // of each channel
+	callTimeout    = 5 * time.Second // of both channels
 	minRetryAfter  = 10 * time.Second
 
 	minRequestID = 20 // characters: whoever knows the ID of a request gets its challenge
@@ -221,14 +221,14 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
-	err = c.deliver(context.WithoutCancel(r.Context()), message, digits)
+	smsErr, err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
 	switch {
 	case err == nil:
 		c.setStatus(message.ReferenceID, webhook.StatusSent)
 	case messaging.VerdictOf(err) == messaging.Unknown: // the code may be on its way, and the page waits for it
 	default:
 		c.setStatus(message.ReferenceID, webhook.StatusFailed)
-		refuse(w, err)
+		refuse(w, smsErr, err)
 		return
 	}
 	accept(w, challenge)
@@ -242,41 +242,46 @@ func accept(w http.ResponseWriter, challenge string) {
 	_, _ = io.WriteString(w, challenge) //nolint:gosec // add made it
 }
 
-// refuse responds to the error of a code that did not go out. It tells a number that is wrong from a service that is in trouble.
-func refuse(w http.ResponseWriter, err error) {
-	after, isRetryable := messaging.Retryable(err)
+// refuse responds to the errors of a code that did not go out: the error of the SMS, and the last error. It tells a number that is wrong from a
+// service that is in trouble. The number may be right as long as one channel may take the code later.
+func refuse(w http.ResponseWriter, smsErr, lastErr error) {
+	smsWait, isSMSRetryable := messaging.Retryable(smsErr)
+	lastWait, isLastRetryable := messaging.Retryable(lastErr)
+	isAccountProblem := messaging.IsAccountProblem(smsErr) || messaging.IsAccountProblem(lastErr)
+	joined := errors.Join(smsErr, lastErr) // for errors.Is alone: Retryable would judge the first error only
+	isRefusedNumber := errors.Is(joined, messaging.ErrUnreachable) || errors.Is(joined, messaging.ErrOptedOut)
 	switch {
-	case isRetryable || messaging.IsAccountProblem(err):
-		seconds := math.Ceil(max(after, minRetryAfter).Seconds())
+	case isSMSRetryable || isLastRetryable || isAccountProblem:
+		seconds := math.Ceil(max(smsWait, lastWait, minRetryAfter).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 		http.Error(w, "the code could not be sent; try again later", http.StatusServiceUnavailable)
-	case errors.Is(err, messaging.ErrInvalid):
+	case isRefusedNumber || errors.Is(joined, messaging.ErrInvalid):
 		http.Error(w, "the code could not be sent; check the number", http.StatusUnprocessableEntity)
 	default:
 		http.Error(w, "the code could not be sent", http.StatusBadGateway)
 	}
 }
 
-// deliver sends a code by SMS and, only if the SMS provably did not go out, over chat app 1.
-func (c *codes) deliver(ctx context.Context, message sms.Message, digits string) error {
+// deliver sends a code by SMS and, only if the SMS provably did not go out, over chat app 1. It returns the error of the SMS, and the error of
+// FirstAccepted, which is nil if either channel took the code.
+func (c *codes) deliver(ctx context.Context, message sms.Message, digits string) (smsErr, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	bySMS := func(ctx context.Context) (messaging.Receipt, error) {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		receipt, err := c.smsOnce.SMS.Send(ctx, message)
-		if messaging.VerdictOf(err) == messaging.Unknown {
+		var receipt messaging.Receipt
+		receipt, smsErr = c.smsOnce.SMS.Send(ctx, message)
+		if messaging.VerdictOf(smsErr) == messaging.Unknown {
 			c.background.Go(func() { c.settle(message) })
 		}
-		return receipt, err
+		return receipt, smsErr
 	}
 	byChat := func(ctx context.Context) (messaging.Receipt, error) {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
 		template := chatapp1.Template{ID: "login_code", Language: "en", Params: map[string]string{"code": digits}}
 		chat := chatapp1.New("channel-1", message.To).Template(template).WithTTL(validFor)
 		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
 	}
-	_, err := messaging.FirstAccepted(ctx, bySMS, byChat)
-	return err
+	_, err = messaging.FirstAccepted(ctx, bySMS, byChat)
+	return smsErr, err
 }
 
 // settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended. If the SMS is not listed, the status

@@ -5,18 +5,21 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -29,10 +32,11 @@ func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 }
 
 // serveFor serves codes that go to the service at a URL.
-func serveFor(t *testing.T, serviceURL, token string) (c *codes, target string) {
+func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Option) (c *codes, target string) {
 	t.Helper()
-	client, err := messaging.NewClient(serviceURL, messaging.WithToken(token), messaging.WithTimeout(attemptTimeout),
+	options = append(options, messaging.WithToken(token), messaging.WithTimeout(attemptTimeout),
 		messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
+	client, err := messaging.NewClient(serviceURL, options...)
 	require.NoError(t, err)
 	hooks, err := newReceiver()
 	require.NoError(t, err)
@@ -367,29 +371,80 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 
 func TestResponseSaysWhatToDo(t *testing.T) {
 	t.Parallel()
+	classes, err := contract.Parse([]byte(`{"errors": {"classes": {"unreachable": ["7001"], "optedOut": ["7002"]}}}`))
+	require.NoError(t, err)
+	invalid := messagingtest.FaultStatus(http.StatusBadRequest, 0)
+	unauthorized := messagingtest.FaultStatus(http.StatusUnauthorized, 0)
+	noCredit := messagingtest.FaultStatus(http.StatusPaymentRequired, 0)
+	notFound := messagingtest.FaultStatus(http.StatusNotFound, 0)
+	throttled := messagingtest.FaultStatus(http.StatusTooManyRequests, 0)
+	throttledLong := messagingtest.FaultStatus(http.StatusTooManyRequests, time.Minute)
+	unreachable := messagingtest.FaultCode("7001")
+	optedOut := messagingtest.FaultCode("7002")
 	for _, tt := range []struct {
-		name   string
-		fault  messagingtest.Fault
-		status int
+		name       string
+		sms, chat  messagingtest.Fault
+		status     int
+		retryAfter string
 	}{
-		{"invalid", messagingtest.FaultStatus(http.StatusBadRequest, 0), http.StatusUnprocessableEntity},
-		{"no credit", messagingtest.FaultStatus(http.StatusPaymentRequired, 0), http.StatusServiceUnavailable},
-		{"wrong credentials", messagingtest.FaultStatus(http.StatusUnauthorized, 0), http.StatusServiceUnavailable},
-		{"throttled", messagingtest.FaultStatus(http.StatusTooManyRequests, 0), http.StatusServiceUnavailable},
+		{"invalid", invalid, invalid, http.StatusUnprocessableEntity, ""},
+		{"no credit", noCredit, noCredit, http.StatusServiceUnavailable, "10"},
+		{"wrong credentials", unauthorized, unauthorized, http.StatusServiceUnavailable, "10"},
+		{"throttled", throttled, throttled, http.StatusServiceUnavailable, "10"},
+		{"not found", notFound, notFound, http.StatusBadGateway, ""},
+		{"unreachable", unreachable, unreachable, http.StatusUnprocessableEntity, ""},
+		{"unreachable, then not found", unreachable, notFound, http.StatusUnprocessableEntity, ""},
+		{"opted out", optedOut, optedOut, http.StatusUnprocessableEntity, ""},
+		{"invalid, then not found", invalid, notFound, http.StatusUnprocessableEntity, ""},
+		{"not found, then invalid", notFound, invalid, http.StatusUnprocessableEntity, ""},
+		{"throttled, then invalid", throttledLong, invalid, http.StatusServiceUnavailable, "60"},
+		{"invalid, then throttled", invalid, throttledLong, http.StatusServiceUnavailable, "60"},
+		{"throttled, then no credit", throttledLong, noCredit, http.StatusServiceUnavailable, "60"},
+		{"no credit, then not found", noCredit, notFound, http.StatusServiceUnavailable, "10"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			service, _, target := serve(t)
-			service.SetFault("sms", "+639171234567", tt.fault)
-			service.SetFault("chatapp1", "+639171234567", tt.fault)
+			service := messagingtest.NewServer(t, messagingtest.WithContract(classes))
+			_, target := serveFor(t, service.URL, service.Token, messaging.WithContract(classes))
+			service.SetFault("sms", "+639171234567", tt.sms)
+			service.SetFault("chatapp1", "+639171234567", tt.chat)
 			response, err := http.PostForm(target, url.Values{"to": {"+639171234567"}})
 			require.NoError(t, err)
 			defer response.Body.Close()
 			assert.Equal(t, tt.status, response.StatusCode)
-			assert.Equal(t, tt.status == http.StatusServiceUnavailable, response.Header.Get("Retry-After") != "")
+			assert.Equal(t, tt.retryAfter, response.Header.Get("Retry-After"))
 			assert.Empty(t, service.Sent())
 		})
 	}
+}
+
+// A person waits: two channels whose connections hang take no longer than one.
+func TestResponseComesInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		done := make(chan struct{})
+		defer close(done)
+		hanging := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			<-done
+			return nil, net.ErrClosed
+		}}
+		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"), messaging.WithTimeout(attemptTimeout),
+			messaging.WithHTTPClient(&http.Client{Transport: hanging}))
+		require.NoError(t, err)
+		hooks, err := newReceiver()
+		require.NoError(t, err)
+		c, err := newCodes(client, hooks, "https://otp.example.com")
+		require.NoError(t, err)
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/codes", strings.NewReader("to=%2B639171234567"))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		response := httptest.NewRecorder()
+		began := time.Now()
+		c.ServeHTTP(response, request)
+		assert.LessOrEqual(t, time.Since(began), 5*time.Second)
+		assert.Equal(t, http.StatusServiceUnavailable, response.Code)
+		assert.Equal(t, "10", response.Header().Get("Retry-After"))
+		assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
+	})
 }
 
 // Other spellings of a number do not get it more codes.
