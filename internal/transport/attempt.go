@@ -92,7 +92,7 @@ func (c *call) askGuard(ctx context.Context) error {
 		}
 		if err := c.request.Guard(ctx); err != nil {
 			if ctx.Err() != nil {
-				return c.contextError(ctx, ctx, err)
+				return c.contextError(ctx, ctx, completeResponse, err)
 			}
 			c.outcome.Guard = err
 			return &safeError{"a guard stopped the message", err}
@@ -114,7 +114,7 @@ func (c *call) authenticate(ctx context.Context, a *attempt) error {
 		defer cancel()
 		forget, err := credentials.authenticate(bounded, c.request.Observe, &a.request, c.request.Body)
 		if err != nil || bounded.Err() != nil {
-			return c.contextError(bounded, ctx, err)
+			return c.contextError(bounded, ctx, completeResponse, err)
 		}
 		c.forgetToken = forget
 	}
@@ -181,7 +181,7 @@ func (c *call) send() {
 		}
 	}
 	if err != nil {
-		err = c.contextError(ctx, c.ctx, a.evidence.explain(err))
+		err = c.contextError(ctx, c.ctx, a.evidence.awaited(), a.evidence.explain(err))
 		outcome.Err = a.evidence.describe(err)
 	}
 }
@@ -209,9 +209,9 @@ func (c *call) roundTrip(request *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// contextError attributes err to the context that ended, if one has: the caller's, or the attempt's by its timeout. It keeps the text of a
-// safeError. err may be nil.
-func (c *call) contextError(ctx, caller context.Context, err error) error {
+// contextError attributes err to the context that ended, if one has: the caller's, or the attempt's by its timeout, which ended the wait for
+// what is awaited. It keeps the text of a safeError. err may be nil.
+func (c *call) contextError(ctx, caller context.Context, awaited string, err error) error {
 	reason := caller.Err()
 	var text string
 	switch {
@@ -219,7 +219,7 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 		text = reason.Error()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		reason = ctx.Err()
-		text = "no complete response within the timeout of " + c.transport.Timeout.String()
+		text = "no " + awaited + " within the timeout of " + c.transport.Timeout.String()
 	default:
 		return err
 	}

@@ -96,6 +96,19 @@ func (e *evidence) written(err error) bool {
 	return !isDial
 }
 
+const completeResponse = "complete response"
+
+// awaited returns what the attempt waits for until its end.
+func (e *evidence) awaited() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	isConnecting := e.connections > 0 && e.connection == nil && !e.wroteHeaders
+	if isConnecting {
+		return "connection"
+	}
+	return completeResponse
+}
+
 // explain returns a better error than err, if the evidence allows one.
 func (e *evidence) explain(err error) error {
 	connections, _ := e.requested()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestEvidenceWritten(t *testing.T) {
@@ -95,6 +96,36 @@ func TestEvidenceIsJudgedBeforeTheTimeout(t *testing.T) {
 			assert.Equal(t, !tc.want, out.StatusCode == http.StatusOK, "a send that wrote nothing is repeated: %s", name)
 		}
 	})
+}
+
+func TestTimeoutSaysWhatWasMissing(t *testing.T) {
+	connected := func(r *http.Request) (*http.Response, error) {
+		connecting(r)
+		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{Conn: new(net.TCPConn)})
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	withoutHooks := func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	for name, tt := range map[string]struct {
+		react   reaction
+		want    string
+		written bool
+	}{
+		"no connection":                 {hangsUnsent, "no connection within the timeout of 7s", false},
+		"a connection, nothing written": {connected, "no complete response within the timeout of 7s", false},
+		"written":                       {hangs, "no complete response within the timeout of 7s", true},
+		"no evidence":                   {withoutHooks, "no complete response within the timeout of 7s", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			out := newTransport(newFakeBase(tt.react), timeoutOf(7*time.Second), attemptsUpTo(1)).Do(t.Context(), sendRequest())
+			require.EqualError(t, out.Err, tt.want, name)
+			require.ErrorIs(t, out.Err, context.DeadlineExceeded, name)
+			assert.Equal(t, tt.written, out.Written, name)
+		})
+	}
 }
 
 func TestCallersTraceRunsToo(t *testing.T) {
