@@ -485,7 +485,7 @@ func TestNewReceiverReportsBadOptions(t *testing.T) {
 		"parameter of a report":      {webhook.WithSecret("_status", "s3cret-of-16-chars"), "WithSecret: the delivery callback needs the parameter"},
 		"nil verifier":               {webhook.WithVerifier(nil), "WithVerifier: the argument is nil"},
 		"empty hook":                 {webhook.WithHook(webhook.Hook{}), "WithHook: the hook has neither Begin nor End"},
-		"nil logger":                 {webhook.WithHook(webhook.LogHook(nil)), "WithHook: the hook has neither Begin nor End"},
+		"nil logger":                 {webhook.WithHook(webhook.LogHook(nil)), "WithHook: the hook has neither Begin nor End: LogHook(nil) makes such a hook"},
 		"nil function for others":    {webhook.WithOther(nil), "WithOther: the argument is nil"},
 		"nil function to stop":       {webhook.WithPreferences(nil), "WithPreferences: the argument is nil"},
 		"nil function for statuses":  {webhook.WithStatuses(nil), "WithStatuses: the argument is nil"},

@@ -139,7 +139,7 @@ func (c *call) end(disposition Disposition, err error, status int) {
 // stack. Numbers, texts, queries, secrets and the errors of functions are not logged.
 //
 // Duplicates are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD request has no
-// effect and is not logged. A nil logger makes an empty hook, which [WithHook] refuses.
+// effect and is not logged. A nil logger makes an empty hook, for which [NewReceiver] returns an error that names LogHook(nil).
 func LogHook(logger *slog.Logger) Hook {
 	if logger == nil {
 		return Hook{}

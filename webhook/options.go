@@ -175,7 +175,7 @@ func WithLimits(parameters, bytes int) Option {
 // the opposite order. [LogHook] makes one that writes a log, module messagingotel one for traces and metrics.
 func WithHook(hook Hook) Option {
 	if hook.Begin == nil && hook.End == nil {
-		return invalid("WithHook: the hook has neither Begin nor End")
+		return invalid("WithHook: the hook has neither Begin nor End: LogHook(nil) makes such a hook")
 	}
 	return set(func(rcv *Receiver) { rcv.hooks = append(rcv.hooks, hook) })
 }
