@@ -248,8 +248,9 @@ service may list a message some time after it accepted it.` + "\n" + environment
 		case isUsage(err):
 			return err
 		case errors.Is(err, messaging.ErrNotListed):
-			const chatApps = "the service lists SMS only: the outcome of a chat-app message comes in a delivery report to its callback URL, by webhook"
-			return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("%w; %s", err, chatApps)}
+			const reason = "not listed: no SMS has this reference ID; the service lists SMS only: the outcome of a chat-app message comes in a " +
+				"delivery report to its callback URL, by webhook"
+			return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New(reason)} // the error of Find says that the listing failed
 		case err != nil:
 			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}
