@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
@@ -78,11 +79,25 @@ func noCampaign(name string) error {
 }
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
-// has pending messages, messages that are enqueued for it are pending, too. Attempts under way end; call PauseCampaign again to stop
-// messages that they did not send, or that a transaction under way enqueued. If it returns 0, no message waited and
-// nothing is paused: messages that are enqueued later are sent. A campaign without messages is an error that matches messaging.ErrNotFound.
+// has pending messages, it is paused: messages that are enqueued for it are pending, too, and none is sent again. Attempts under way end.
+// Call PauseCampaign again to stop messages that a transaction under way enqueued. If it returns 0 and the campaign has no pending message
+// (see Campaigns), nothing is paused: messages that are enqueued later are sent. A campaign without messages is an error that matches
+// messaging.ErrNotFound.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, o.database.statements.pauseCampaign)
+}
+
+// campaignInterval is the time after which a message that was not waiting when its campaign was paused is tried again.
+const campaignInterval = 10 * time.Second
+
+// isCampaignPaused reports whether a campaign is paused: messages of it are pending.
+func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, on riverdriver.Executor, campaign string) (bool, error) {
+	if campaign == "" {
+		return false, nil
+	}
+	isPaused := false
+	_, err := o.database.scan(ctx, on, []any{&isPaused}, o.database.statements.isCampaignPaused, campaign)
+	return isPaused, err
 }
 
 // ResumeCampaign ends what PauseCampaign began and returns how many messages wait again. Call it again to resume messages that a transaction

@@ -243,7 +243,7 @@ func (o *Outbox[TTx]) insertOptions(ctx context.Context, tx TTx, options InsertO
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	isPaused, err := o.isCampaignPaused(ctx, tx, options.Campaign)
+	isPaused, err := o.isCampaignPaused(ctx, o.executorOf(tx), options.Campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -255,14 +255,4 @@ func (o *Outbox[TTx]) insertOptions(ctx context.Context, tx TTx, options InsertO
 		MaxAttempts: options.MaxAttempts + spareAttempts,
 		UniqueOpts:  river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()},
 	}, nil
-}
-
-// isCampaignPaused reports whether a campaign is paused: messages of it are pending.
-func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, tx TTx, campaign string) (bool, error) {
-	if campaign == "" {
-		return false, nil
-	}
-	isPaused := false
-	_, err := o.database.scan(ctx, o.executorOf(tx), []any{&isPaused}, o.database.statements.isCampaignPaused, campaign)
-	return isPaused, err
 }

@@ -1,8 +1,10 @@
 package messagingriver_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,6 +227,39 @@ func TestCampaign(t *testing.T) {
 		_, err = r.Campaigns(t.Context(), "winter")
 		require.ErrorContains(t, err, `there is no campaign "winter"`)
 		require.ErrorIs(t, err, messaging.ErrNotFound)
+	})
+}
+
+// A message that was not waiting when its campaign was paused, because its attempt was under way, is not sent after its process was killed.
+func TestPausedCampaignRepeatsNoAttempt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		isPostponed := atomic.Bool{}
+		isPostponed.Store(true)
+		guard := func(context.Context, messaging.Outgoing) error {
+			if isPostponed.Load() {
+				return messaging.Postpone(time.Hour)
+			}
+			return nil
+		}
+		r := t.newRig(t, newClient(t, service, messaging.WithGuard(guard)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("m", 2)...)
+		stop := r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, scheduled) == 2 }, patience, 10*time.Millisecond)
+		stop()
+		isPostponed.Store(false)
+		n, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		r.exec(t, "UPDATE JOBS SET state = 'available' WHERE args->>'reference' = 'm0'") // as a rescue leaves it
+		r.start(t)
+		await(t, r, "m0", scheduled)
+		require.Equal(t, "its campaign is paused", show(t, r, "m0").Reason)
+		require.Empty(t, service.Sent())
+		_, err = r.ResumeCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 2 }, patience, 50*time.Millisecond)
 	})
 }
 

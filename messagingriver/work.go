@@ -82,6 +82,16 @@ func (o *Outbox[TTx]) workUnsent(ctx context.Context, job *river.Job[messageArgs
 		r.facts[keyUnknownReason] = ""
 		return r
 	}
+	isRepeated := len(job.AttemptedBy) > 1 // PauseCampaign may have come during an attempt, even one whose process was killed
+	if isRepeated {
+		isPaused, err := o.isCampaignPaused(ctx, o.database.executor, m.Campaign)
+		if err != nil {
+			return waitResult(time.Second, "the database did not say whether its campaign is paused: "+err.Error())
+		}
+		if isPaused {
+			return waitResult(campaignInterval, "its campaign is paused")
+		}
+	}
 	return o.sendJob(ctx, job, m)
 }
 

@@ -319,8 +319,8 @@ func (op *operator) campaign() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
-		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: run the
-command again after them, for messages that they did not send. Cancelled messages are not sent, and their content is deleted.`,
+		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
+"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.`,
 		Example: `  outbox campaign pause spring
   outbox campaign resume spring`,
 		Args: exactArgs("pause|resume|cancel", "NAME"),
@@ -335,7 +335,15 @@ command again after them, for messages that they did not send. Cancelled message
 			return err
 		}
 		if args[0] == "pause" && changed == 0 {
-			cmd.PrintErrln("no message waits, so nothing is paused: messages that are enqueued later are sent")
+			campaigns, err := db.Campaigns(cmd.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			if paused := campaigns[0].States[rivertype.JobStatePending]; paused > 0 {
+				cmd.PrintErrf("the campaign was paused already: %d messages are pending\n", paused)
+			} else {
+				cmd.PrintErrln("no message waits, so nothing is paused: messages that are enqueued later are sent")
+			}
 		}
 		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
 	})
