@@ -71,7 +71,7 @@ line and the example follow, copied from the documentation:
 The kinds are:
 
   request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
-             secret, so that they are not taken for constants
+             secret. Of other values, those that look like credentials by their names, or because they look random, are never written
   accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
   refused    http, class, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
              insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,

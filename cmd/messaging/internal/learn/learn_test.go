@@ -43,9 +43,15 @@ func learnObject(t *testing.T, text string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return overlayOf(t, got), nil
+}
+
+// overlayOf returns the overlay of a result as an object.
+func overlayOf(t *testing.T, result Result) map[string]any {
+	t.Helper()
 	var overlay map[string]any
-	require.NoError(t, json.Unmarshal([]byte(got.Overlay), &overlay))
-	return overlay, nil
+	require.NoError(t, json.Unmarshal([]byte(result.Overlay), &overlay))
+	return overlay
 }
 
 // at returns the value at keys of an overlay.

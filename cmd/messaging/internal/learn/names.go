@@ -73,9 +73,22 @@ var (
 
 // Members and headers of requests.
 var (
-	// credentialName matches credentials: api_key, app_secret, passphrase. Their values never become constants.
-	credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|` +
-		`^auth|credential|api[-_]?id|user[-_]?name|^login$|session|signature`)
+	// credentialName matches credentials: X-Shop-Key, apiKeyId, app_secret, basic-auth, passphrase. A key ends a word, and auth begins or ends
+	// one, so that a keyword is no credential.
+	credentialName = regexp.MustCompile(`[Kk]eys?([^a-z]|$)|KEYS?([^A-Z]|$)|Auth|AUTH|(^|[^a-z])auth|auth([^a-z]|$)|` +
+		`(?i:secret|passw|passphrase|pwd|token|credential|api[-_]?id|user[-_]?name|^login$|session|signature)`)
+
+	// longWord matches text without separators that is as long as a key. Words, versions, media types and most times are shorter.
+	longWord = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
+
+	// uuidValue matches a UUID, which has shorter runs and is often a key.
+	uuidValue = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+	// compactTime matches a time without separators: 20261128T080500Z.
+	compactTime = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}(Z|[+-][0-9]{4})?$`)
+
+	// retryName matches a header that identifies a send for its retries. The contract rejects it, and says why.
+	retryName = regexp.MustCompile(`(?i)idempotency`)
 
 	// secretName matches the secret of a pair of credentials: app_secret, password.
 	secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)

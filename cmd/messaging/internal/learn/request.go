@@ -173,8 +173,6 @@ func (r *request) basic() (user, password string, ok bool) {
 	return user, password, true
 }
 
-func isCredentialName(name string) bool { return credentialName.MatchString(name) }
-
 // isRoutine reports whether a header is unrelated to the account.
 func isRoutine(header string) bool {
 	return slices.Contains([]string{

@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -66,7 +64,7 @@ func (l *learner) learnEncoding() error {
 		return nil
 	}
 	for _, parameter := range formLeaves(r.query) {
-		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredentialName(parameter.name) {
+		if !l.isKnown(parameter.word, "token", "key", "secret") && !credentialName.MatchString(parameter.name) {
 			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
 		l.learnCredential(parameter, "query")
@@ -84,85 +82,6 @@ func (l *learner) checkRepeated() error {
 		isKnown[at.path] = true
 	}
 	return nil
-}
-
-// learnHeaders learns the headers with credentials and the constant headers.
-func (l *learner) learnHeaders() error {
-	r := l.request
-	if _, _, ok := r.basic(); ok {
-		l.overlay.Auth.KeyPair.In = "basic"
-	} else if value := r.header.Get("Authorization"); value != "" {
-		l.learnAuthorization(value)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.header)) {
-		value := r.header[name][0]
-		switch {
-		case isRoutine(name) || name == "Authorization":
-		case l.isKnown(value, "token", "key", "secret") || isCredentialName(name):
-			l.learnCredential(leaf{path: name, name: name, word: value}, "header")
-		case l.valueIn(value) != "":
-			return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", name)
-		default:
-			l.overlay.Headers[name] = value
-		}
-	}
-	return nil
-}
-
-// isKnown reports whether the request has a value under one of these keys.
-func (l *learner) isKnown(value string, keys ...string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
-}
-
-// checkCredentials returns an error for a credential of the example that is not in its request.
-func (l *learner) checkCredentials() error {
-	var places []string
-	for _, values := range l.request.header {
-		places = append(places, values...)
-	}
-	user, password, _ := l.request.basic()
-	places = append(places, user, password)
-	for _, at := range append(formLeaves(l.request.query), l.leaves...) {
-		places = append(places, at.word)
-	}
-	for _, key := range []string{"token", "key", "secret"} {
-		value := l.examples.request.values[key]
-		hasValue := func(place string) bool { return strings.Contains(place, value) }
-		if value != "" && !slices.ContainsFunc(places, hasValue) {
-			return l.examples.request.errorf("nothing in the example has the value of %s", key)
-		}
-	}
-	return nil
-}
-
-// learnAuthorization learns the scheme before the token.
-func (l *learner) learnAuthorization(value string) {
-	scheme, _, ok := strings.Cut(value, " ")
-	if !ok {
-		scheme = ""
-	}
-	if scheme != l.defaults.Auth.Token.Scheme {
-		l.overlay.Auth.Token.Scheme = &scheme
-	}
-}
-
-// learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
-// the query with the name of a credential are credentials.
-func (l *learner) learnCredential(credential leaf, in string) {
-	hasSecret := l.examples.request.values["secret"] != ""
-	isSecret := l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
-	if l.isKnown(credential.word, "token") && in == "header" {
-		l.overlay.Auth.Token = token{Header: credential.path, Scheme: new("")}
-		return
-	}
-	pair := &l.overlay.Auth.KeyPair
-	pair.In = in
-	if isSecret {
-		pair.Secret = &credential.path
-		return
-	}
-	pair.Key = credential.path
-	pair.Secret = cmp.Or(pair.Secret, new(""))
 }
 
 // learnFields finds the values of the message in the request.
@@ -210,10 +129,9 @@ func (l *learner) learnConstant(rest leaf) error {
 	case l.isKnown(rest.word, "key", "secret"):
 		l.learnCredential(rest, bodyOrQuery(l.request))
 		return nil
-	case isCredentialName(rest.name):
+	case isCredential(rest.name, rest.word):
 		l.ignored = append(l.ignored, rest.path)
-		l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
-			sectionSend, "constants", rest.path)
+		l.leaveOut(sectionSend, "constants", rest.path)
 		return nil
 	case rest.value == nil:
 		l.ignored = append(l.ignored, rest.path)

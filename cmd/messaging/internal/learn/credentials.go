@@ -1,0 +1,157 @@
+package learn
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// isCredential reports whether a header, a parameter or a member looks like a credential, by the words of its name or because its value looks
+// random. Such a value is never written.
+func isCredential(name, value string) bool {
+	return credentialName.MatchString(name) || isRandom(value)
+}
+
+// isRandom reports whether a value looks like a key: a UUID, or a long word of letters and digits.
+func isRandom(value string) bool {
+	if uuidValue.MatchString(value) {
+		return true
+	}
+	if compactTime.MatchString(value) {
+		return false
+	}
+	const digits = "0123456789"
+	hasBoth := func(word string) bool {
+		hasDigit := strings.ContainsAny(word, digits)
+		hasLetter := strings.Trim(word, digits) != ""
+		return hasDigit && hasLetter
+	}
+	return slices.ContainsFunc(longWord.FindAllString(value, -1), hasBoth)
+}
+
+// learnHeaders learns the headers with credentials and the constant headers. The credentials that the example names come first, so that no
+// other header takes their place.
+func (l *learner) learnHeaders() error {
+	r := l.request
+	if _, _, ok := r.basic(); ok {
+		l.overlay.Auth.KeyPair.In = "basic"
+	} else if value := r.header.Get("Authorization"); value != "" {
+		l.learnAuthorization(value)
+	}
+	var others []leaf
+	for _, name := range slices.Sorted(maps.Keys(r.header)) {
+		header := leaf{path: name, name: name, word: r.header[name][0]}
+		switch {
+		case isRoutine(name) || name == "Authorization":
+		case l.isKnown(header.word, "token", "key", "secret"):
+			l.learnCredential(header, "header")
+		default:
+			others = append(others, header)
+		}
+	}
+	for _, header := range others {
+		if err := l.learnHeader(header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learnHeader learns a header whose value the example does not name.
+func (l *learner) learnHeader(header leaf) error {
+	isForRetries := retryName.MatchString(header.name) // the contract rejects it, and says why
+	switch {
+	case isCredential(header.name, header.word) && !isForRetries:
+		l.learnUnknownCredential(header)
+	case l.valueIn(header.word) != "":
+		return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", header.name)
+	default:
+		l.overlay.Headers[header.name] = header.word
+		l.overlay.note("every request is sent with these: check that each value is no secret", "headers")
+	}
+	return nil
+}
+
+// learnUnknownCredential learns a header that looks like a credential as the key or its secret. If the contract has that already, it leaves the
+// header out.
+func (l *learner) learnUnknownCredential(header leaf) {
+	pair := l.overlay.Auth.KeyPair
+	isTaken := pair.Key != "" || l.overlay.Auth.Token.Header != ""
+	if l.isSecret(header) {
+		isTaken = pair.Secret != nil && *pair.Secret != ""
+	}
+	if isTaken {
+		l.leaveOut("headers", header.name)
+		return
+	}
+	l.learnCredential(header, "header")
+	if !credentialName.MatchString(header.name) {
+		l.overlay.note("the value in the example looks like a credential: if it is not, write the header to headers", sectionAuth, "keyPair", "key")
+	}
+}
+
+// leaveOut adds a comment about a value that looks like a credential and is not written.
+func (l *learner) leaveOut(keys ...string) {
+	l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example", keys...)
+}
+
+// isKnown reports whether the request has a value under one of these keys.
+func (l *learner) isKnown(value string, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
+}
+
+// checkCredentials returns an error for a credential of the example that is not in its request.
+func (l *learner) checkCredentials() error {
+	var places []string
+	for _, values := range l.request.header {
+		places = append(places, values...)
+	}
+	user, password, _ := l.request.basic()
+	places = append(places, user, password)
+	for _, at := range append(formLeaves(l.request.query), l.leaves...) {
+		places = append(places, at.word)
+	}
+	for _, key := range []string{"token", "key", "secret"} {
+		value := l.examples.request.values[key]
+		hasValue := func(place string) bool { return strings.Contains(place, value) }
+		if value != "" && !slices.ContainsFunc(places, hasValue) {
+			return l.examples.request.errorf("nothing in the example has the value of %s", key)
+		}
+	}
+	return nil
+}
+
+// learnAuthorization learns the scheme before the token.
+func (l *learner) learnAuthorization(value string) {
+	scheme, _, ok := strings.Cut(value, " ")
+	if !ok {
+		scheme = ""
+	}
+	if scheme != l.defaults.Auth.Token.Scheme {
+		l.overlay.Auth.Token.Scheme = &scheme
+	}
+}
+
+// learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
+// the query with the name of a credential are credentials.
+func (l *learner) learnCredential(credential leaf, in string) {
+	if l.isKnown(credential.word, "token") && in == "header" {
+		l.overlay.Auth.Token = token{Header: credential.path, Scheme: new("")}
+		return
+	}
+	pair := &l.overlay.Auth.KeyPair
+	pair.In = in
+	if l.isSecret(credential) {
+		pair.Secret = &credential.path
+		return
+	}
+	pair.Key = credential.path
+	pair.Secret = cmp.Or(pair.Secret, new(""))
+}
+
+// isSecret reports whether a credential is the secret of a pair. Without the line secret, its name decides.
+func (l *learner) isSecret(credential leaf) bool {
+	hasSecret := l.examples.request.values["secret"] != ""
+	return l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
+}
