@@ -437,6 +437,20 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	assert.Equal(t, out, string(written))
 }
 
+// TestListSaysThatThereAreNoRows: an empty table looks like a failure. Programs read the other formats.
+func TestListSaysThatThereAreNoRows(t *testing.T) {
+	s, _ := newShell(t)
+	for format, want := range map[string]string{"table": "no rows\n", "csv": "", "jsonl": ""} {
+		out, errs, status := s.run("list", "--format", format)
+		assert.Equal(t, cli.ExitOK, status, format)
+		assert.Equal(t, want, errs, format)
+		assert.NotContains(t, out, "no rows", format)
+	}
+	s.fill(1)
+	_, errs, _ := s.run("list")
+	assert.Empty(t, errs)
+}
+
 func TestListPrintsRowCount(t *testing.T) {
 	s, _ := newShell(t)
 	for sent, want := range []string{"0 rows are in ", "1 row is in ", "2 rows are in "} {

@@ -147,6 +147,10 @@ func (l *listing) print(ctx context.Context, client *messaging.Client) error {
 	if err := l.writePages(ctx, to); err != nil {
 		return listError(err, "")
 	}
+	if l.format == "table" && to.state.Rows == 0 {
+		to.progress.End()
+		_, _ = fmt.Fprintln(l.console.Err, "no rows")
+	}
 	return to.finish()
 }
 
