@@ -26,9 +26,12 @@ type checker struct {
 	report   report
 
 	rows     []document.Node // of the latest listing
+	pages    []document.Node // all responses with a list of rows
 	sent     []*message      // messages that the service may have sent
 	isListed bool            // the listing can be read
 	isFound  bool            // the rows of all messages were found
+
+	hasSecondPage bool // a second page with other rows was read
 
 	transactions []sms.Transaction // rows, as the client reads them
 }
@@ -45,6 +48,7 @@ func (c *checker) check(ctx context.Context) {
 	if c.isListed {
 		c.checkValues()
 		c.checkFilters(ctx)
+		c.checkPageNames()
 	}
 	if ctx.Err() != nil {
 		c.report.add("check", "", plausible, "interrupted: the rest was not checked")
@@ -61,7 +65,8 @@ func (c *checker) checkListing(ctx context.Context) {
 		c.report.add("listing", operation, wrong, "%s; see MESSAGING_BASE_URL, the credentials and sms.list of the contract", describe(p.err))
 		return
 	case p.err != nil:
-		c.report.add("listing", operation, wrong, "some of the %d rows cannot be read: %s", len(p.rows), describe(p.err))
+		const why = "%d of %s cannot be read in full; the first: %s"
+		c.report.add("listing", operation, wrong, why, countUnreadable(p.transactions), countRows(len(p.rows)), describe(p.err))
 	case len(p.rows) == 0:
 		c.report.add("listing", operation, plausible, "it can be read, but has no rows; use --send, or an account that has sent")
 	default:
@@ -77,13 +82,24 @@ func (c *checker) say(what string) {
 	_, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what)
 }
 
-// describe returns the text of an error in one line. The library has masked values of messages in it.
+// describe returns the text of an error, or of the first of joined errors, in one line. The library has masked values of messages in it.
 func describe(err error) string {
 	if err == nil {
 		return "there was no error"
 	}
-	text := strings.TrimPrefix(err.Error(), "messaging: ")
-	return strings.ReplaceAll(text, "\n", "; ")
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(first, "messaging: ")
+}
+
+// countUnreadable returns how many rows could not be read in full.
+func countUnreadable(rows []sms.Transaction) int {
+	n := 0
+	for _, tx := range rows {
+		if tx.ReadError != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // value returns the value of a row for a concept of the contract, or "".

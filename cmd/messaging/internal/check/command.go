@@ -34,13 +34,15 @@ func NewCommand(console cli.Console) *cobra.Command {
 		Use:   "check",
 		Short: "Check a contract against a real account",
 		Long: `Compare a contract with a real account. Without --send it reads the listing and a second page, counts the rows that have an ID, a
-reference ID, a time and so on, and tries each filter with a value that no message has. The filters by ID it also tries with the ID of a row.
+reference ID, a time and so on, and tries each filter with a value that no message has. The filters by ID and by time it also tries with the ID
+and the time of a row.
 
 With --send it sends two SMS to the number of --to, looks for their rows by their reference IDs, and tries the filters by ID with their IDs.
 Of these rows it compares the times with the clock, and says whether a price, parts and a status are read.
 
 A name of sms.list.record that your contract changes and no row has is wrong. If the service leaves out members without a value, send a
-message that has the value, such as with --send for the reference ID.
+message that has the value, such as with --send for the reference ID. A name of sms.list.page that no response has is wrong too, if a second
+page was read.
 
 Each line says proven, plausible or wrong, and why. A line is proven only if a value of this run shows it. After a message that was refused or
 not sent, no other is sent.

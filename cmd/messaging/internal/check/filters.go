@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -58,7 +59,11 @@ func (c *checker) checkFilters(ctx context.Context) {
 		if name == "" {
 			continue
 		}
-		g, why := c.tryFilter(ctx, concept)
+		try := c.tryFilter
+		if isTime(concept) {
+			try = c.tryBound
+		}
+		g, why := try(ctx, concept)
 		c.report.add("filter by "+concept, name, g, "%s", why)
 	}
 }
@@ -70,7 +75,63 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string)
 	if m != nil {
 		value = m.values[concept]
 	}
-	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
+	if g, why := c.judgeAbsent(c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)); why != "" {
+		return g, why
+	}
+	if value != "" {
+		return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
+	}
+	if value = c.listedID(concept); value != "" {
+		return c.judgeListed(concept, value, c.list(ctx, filterBy(concept, value), 1))
+	}
+	return plausible, "it finds nothing for a value that no message has"
+}
+
+// isTime reports whether a concept is a bound of time.
+func isTime(concept string) bool { return concept == "createdAfter" || concept == "createdBefore" }
+
+// tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
+func (c *checker) tryBound(ctx context.Context, concept string) (grade, string) {
+	g, why := c.judgeAbsent(c.list(ctx, filterBy(concept, ""), 1))
+	if g == wrong {
+		return wrong, why + "; check the form of times in sms.list.time first"
+	}
+	bound, hasTime := c.boundOfRow(concept)
+	if why != "" || !hasTime {
+		return plausible, cmp.Or(why, "it finds nothing for a bound that no message meets; no row has a time to try")
+	}
+	p := c.list(ctx, bound, 1)
+	switch {
+	case !p.isPage:
+		return plausible, "could not tell: " + describe(p.err)
+	case len(p.rows) == 0:
+		return wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"
+	}
+	return plausible, "it finds rows by their time, and nothing for a bound that no message meets"
+}
+
+// boundOfRow returns options that the newest or the oldest row of the listing meets, and reports whether a row has a time.
+func (c *checker) boundOfRow(concept string) (o sms.ListOptions, hasTime bool) {
+	const distance = time.Hour // the service may filter by another time of the message
+	var times []time.Time
+	for _, tx := range c.transactions {
+		if !tx.CreatedAt.IsZero() {
+			times = append(times, tx.CreatedAt)
+		}
+	}
+	if len(times) == 0 {
+		return o, false
+	}
+	if concept == "createdAfter" {
+		o.CreatedAfter = slices.MaxFunc(times, time.Time.Compare).Add(-distance)
+	} else {
+		o.CreatedBefore = slices.MinFunc(times, time.Time.Compare).Add(distance)
+	}
+	return o, true
+}
+
+// judgeAbsent judges what a filter finds for a value that no message has. It returns "" if the filter finds nothing.
+func (c *checker) judgeAbsent(absent page) (grade, string) {
 	switch {
 	case len(absent.rows) > 0 && absent.isPage:
 		return wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows))
@@ -78,13 +139,8 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string)
 		return wrong, describe(absent.err)
 	case !absent.isPage:
 		return plausible, "could not tell: " + describe(absent.err)
-	case value != "":
-		return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
 	}
-	if value = c.listedID(concept); value != "" {
-		return c.judgeListed(concept, value, c.list(ctx, filterBy(concept, value), 1))
-	}
-	return plausible, "it finds nothing for a value that no message has"
+	return plausible, ""
 }
 
 // judgeListed judges the rows that a filter finds for the ID of a row. Several rows may have it.

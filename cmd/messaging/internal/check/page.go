@@ -82,6 +82,9 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 	for _, r := range c.recorder.take() {
 		rows, hasList := c.rowsIn(r.body)
 		p.isPage = hasList && r.status/100 == 2
+		if p.isPage {
+			c.pages = append(c.pages, r.body)
+		}
 		p.rows = append(p.rows, rows...)
 	}
 	p.rows = distinct(p.rows)

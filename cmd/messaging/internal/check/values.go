@@ -43,6 +43,7 @@ func (c *checker) judgePaging(p page) (grade, string) {
 	case p.err != nil:
 		return plausible, "could not tell: " + describe(p.err)
 	case slices.ContainsFunc(second, isNew):
+		c.hasSecondPage = true
 		return proven, "a second page has rows with other IDs"
 	case len(p.transactions) < len(c.transactions):
 		const why = "the listing ends after %d of %d rows: see sms.list.paging and sms.list.page"
@@ -118,4 +119,42 @@ func hasMember(row document.Node, path string) bool {
 	}
 	_, isMember := parent.Object()[name]
 	return isMember
+}
+
+// checkPageNames says of each name of sms.list.page that comes from the overlay whether a response had it. The last page may lack a name, so
+// that an absent one is wrong only if a second page was read.
+func (c *checker) checkPageNames() {
+	names := c.table.SMSList.Page
+	defaults := table.Default().SMSList.Page
+	for _, concept := range slices.Sorted(maps.Keys(names)) {
+		paths := names[concept]
+		if len(paths) == 0 || slices.Equal(paths, defaults[concept]) || len(c.rows) == 0 {
+			continue
+		}
+		g, why := c.judgePageName(strings.Join(paths, " or "), paths)
+		c.report.add("name of page."+concept, "sms.list.page."+concept, g, "%s", why)
+	}
+}
+
+func (c *checker) judgePageName(name string, paths []string) (grade, string) {
+	isInPage := func(page document.Node) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return c.hasPageMember(page, path) })
+	}
+	switch {
+	case slices.ContainsFunc(c.pages, isInPage):
+		return plausible, "found: a response has " + name
+	case c.hasSecondPage:
+		return wrong, "not found: no response has " + name
+	}
+	return plausible, "not found: no response has " + name + ", which a last page may lack"
+}
+
+// hasPageMember reports whether a response has a member at a path, which may be one of its last row.
+func (c *checker) hasPageMember(page document.Node, path string) bool {
+	inRow, isOfRow := strings.CutPrefix(path, table.LastRow)
+	if !isOfRow {
+		return hasMember(page, path)
+	}
+	rows, _ := c.rowsIn(page)
+	return len(rows) > 0 && hasMember(rows[len(rows)-1], inRow)
 }

@@ -1,11 +1,15 @@
 package check
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
@@ -132,4 +136,124 @@ func TestUnreadableRowIsReportedOnce(t *testing.T) {
 	assert.Equal(t, wrong, got.grades["listing"], got.out)
 	assert.NotContains(t, got.grades, "paging")
 	assert.Equal(t, cli.ExitRefused, got.status)
+	assert.Regexp(t, `^7 of 7 rows cannot be read in full; the first: sms.list: row 1 of page 1 cannot be read: \S`, got.why["listing"])
+	assert.NotContains(t, got.why["listing"], "row 2")
+	assert.NotContains(t, got.why["listing"], "messaging:")
+}
+
+// TestPageNames: a name of a page that no response has is wrong if there was a second page.
+func TestPageNames(t *testing.T) {
+	const overlay = `{"sms.list": {"items": ["list.rows"], "page": {"hasNext": ["%s"], "next": ["%s"], "total": []}, "record": {"id": ["uid"], "created": ["at"]}}}`
+	for name, tt := range map[string]struct {
+		hasNext, next string
+		isOnePage     bool
+		grades        map[string]grade
+		why           map[string]string
+	}{
+		"names of the service": {
+			hasNext: "list.hasNext", next: "list.rows",
+			grades: map[string]grade{"name of page.hasNext": plausible, "name of page.next": plausible},
+			why:    map[string]string{"name of page.hasNext": "found: a response has list.hasNext", "name of page.next": "found: a response has list.rows"},
+		},
+		"other names": {
+			hasNext: "moar", next: "list.after",
+			grades: map[string]grade{"name of page.hasNext": wrong, "name of page.next": wrong},
+			why:    map[string]string{"name of page.hasNext": "not found: no response has moar", "name of page.next": "has list.after"},
+		},
+		"other names and one page": {
+			hasNext: "moar", next: "after", isOnePage: true,
+			grades: map[string]grade{"name of page.hasNext": plausible, "name of page.next": plausible},
+			why:    map[string]string{"name of page.hasNext": "has moar, which a last page may lack"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			if tt.isOnePage {
+				f.page = func(rows []object, _ url.Values) object { return object{"list": object{"rows": rows}} }
+			}
+			got := listFake(t, f, fmt.Sprintf(overlay, tt.hasNext, tt.next))
+			for subject, want := range tt.grades {
+				assert.Equal(t, want, got.grades[subject], got.out)
+			}
+			for subject, want := range tt.why {
+				assert.Contains(t, got.why[subject], want, got.out)
+			}
+			assert.NotContains(t, got.grades, "name of page.total", "it has no name")
+			assert.NotContains(t, got.grades, "name of page.number", "a default name")
+		})
+	}
+}
+
+// TestPageNameOfLastRow: the cursor is a member of the last row.
+func TestPageNameOfLastRow(t *testing.T) {
+	for path, want := range map[string]string{
+		"$last.uid": "found: a response has $last.uid", "$last.id": "not found: no response has $last.id, which a last page may lack",
+	} {
+		f := newFake()
+		f.page = func(rows []object, _ url.Values) object {
+			return object{"list": object{"rows": rows}, "hasNext": false}
+		}
+		got := listFake(t, f, fmt.Sprintf(`{"sms.list": {
+			"items": ["list.rows"], "params": {"page": "", "cursor": "after", "pageSize": ""}, "paging": {"by": "cursor"}, "page": {"next": ["%s"]},
+			"record": {"id": ["uid"], "created": ["at"]}
+		}}`, path))
+		assert.Equal(t, plausible, got.grades["name of page.next"], got.out)
+		assert.Equal(t, want, got.why["name of page.next"], got.out)
+	}
+}
+
+// TestBoundsOfTime: a bound around the time of a row shows that the contract writes times in another form than the service reads.
+func TestBoundsOfTime(t *testing.T) {
+	const overlay = `{"sms.list": {"items": ["list.rows"], "time": "%s", "record": {"id": ["uid"], "created": ["at"]}}}`
+	const after, before = "filter by createdAfter", "filter by createdBefore"
+	for name, tt := range map[string]struct {
+		form   string
+		unit   time.Duration // of the numbers that the service reads
+		grades map[string]grade
+		why    map[string]string
+	}{
+		"seconds": {
+			"unix", time.Second,
+			map[string]grade{after: plausible, before: plausible},
+			map[string]string{after: "it finds rows by their time", before: "it finds rows by their time"},
+		},
+		"milliseconds to a service in seconds": {
+			"unixms", time.Second,
+			map[string]grade{after: wrong, before: wrong},
+			map[string]string{after: "it hides a row of the listing that it should find: see sms.list.time", before: "in sms.list.time first"},
+		},
+		"seconds to a service in milliseconds": {
+			"unix", time.Millisecond,
+			map[string]grade{after: wrong, before: wrong},
+			map[string]string{after: "in sms.list.time first", before: "it hides a row of the listing that it should find: see sms.list.time"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			number := func(m fakeMessage) int64 { return m.at.UnixNano() / int64(tt.unit) }
+			bound := func(text string) int64 {
+				n, err := strconv.ParseInt(text, 10, 64)
+				require.NoError(t, err)
+				return n
+			}
+			f.filters["filter[dateCreatedGt]"] = func(m fakeMessage, v string) bool { return number(m) >= bound(v) }
+			f.filters["filter[dateCreatedLt]"] = func(m fakeMessage, v string) bool { return number(m) < bound(v) }
+			got := listFake(t, f, fmt.Sprintf(overlay, tt.form))
+			for subject, want := range tt.grades {
+				assert.Equal(t, want, got.grades[subject], got.out)
+				assert.Contains(t, got.why[subject], tt.why[subject], got.out)
+			}
+		})
+	}
+}
+
+// TestBoundsWithoutTime: the rows have no time to try.
+func TestBoundsWithoutTime(t *testing.T) {
+	f := newFake()
+	f.changeRows(func(row object, _ fakeMessage) { row["at"] = nil })
+	got := listFake(t, f, names)
+	for _, subject := range []string{"filter by createdAfter", "filter by createdBefore"} {
+		assert.Equal(t, plausible, got.grades[subject], got.out)
+		assert.Equal(t, "it finds nothing for a bound that no message meets; no row has a time to try", got.why[subject])
+	}
 }
