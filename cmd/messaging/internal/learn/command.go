@@ -77,8 +77,9 @@ The kinds are:
              insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,
              unavailable and invalid
   row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others. A curl command
-             above the response shows the path, the filters by these values, and page, pageSize, createdAfter and createdBefore. The
-             line next is the next page in the response, and layout is for unusual times: how they write 2 January 2006, 15:04:05
+             above the response shows the path, the filters by these values, and page, pageSize, createdAfter and createdBefore. An
+             offset, as in start=0&count=100, needs no line. The line next is the next page in the response, and layout is for
+             unusual times: how they write 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time
   delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
              sent, failed, expired and rejected

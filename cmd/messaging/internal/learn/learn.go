@@ -96,7 +96,7 @@ func (l *learner) noteListing() {
 	if len(l.overlay.List.Params) > 0 {
 		unseen = "other filters"
 	}
-	if l.overlay.List.Params["page"] == "" {
+	if l.overlay.List.Params["page"] == "" && l.overlay.List.Params["offset"] == "" {
 		unseen = "paging, " + unseen
 	}
 	l.overlay.note("not in the examples: the names of "+unseen+" and order"+contractPage+"5. The listing", sectionList, "params")

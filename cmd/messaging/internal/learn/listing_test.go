@@ -125,6 +125,63 @@ func TestLearnPaging(t *testing.T) {
 	assert.Equal(t, map[string]any{"by": "page", "first": 0.0}, at(got, "sms.list", "paging"))
 }
 
+// TestLearnOffset has requests of the listing with an offset, and with parameters that may be none.
+func TestLearnOffset(t *testing.T) {
+	t.Parallel()
+	const response = `{"rows": [{"messageId": "h-1", "state": "DELIVRD", "more": true}], "page": {"more": false, "matches": 1}}`
+	const curl = "curl 'https://api.example.com/v3/messages?"
+	for name, tt := range map[string]struct{ request, offset, size string }{
+		"offset and limit":       {curl + "offset=200&limit=100'", "offset", "limit"},
+		"start and count":        {curl + "start=0&count=100'", "start", "count"},
+		"from and size":          {curl + "from=0&size=100'", "from", "size"},
+		"skip in brackets":       {curl + "page[skip]=0&page[take]=100'", "page[skip]", "page[take]"},
+		"JSON":                   {`curl https://api.example.com/v3/messages -d '{"page": {"offset": 0, "limit": 100}}'`, "page.offset", "page.limit"},
+		"a start that is a time": {curl + "start=1795795200&count=100'", "", ""},
+		"a start at 1":           {curl + "start=1&count=100'", "", ""},
+		"no number of rows":      {curl + "from=0'", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, "=== row\nid: h-1\n\n"+tt.request+"\n"+response)
+			require.NoError(t, err)
+			note, _ := at(got, "sms.list", "params//").(string)
+			if tt.offset == "" {
+				assert.Nil(t, at(got, "sms.list", "paging"))
+				assert.Nil(t, at(got, "sms.list", "page"))
+				assert.Contains(t, note, "paging")
+				return
+			}
+			assert.Equal(t, map[string]any{"offset": tt.offset, "pageSize": tt.size, "page": ""}, at(got, "sms.list", "params"))
+			assert.Equal(t, map[string]any{"by": "offset"}, at(got, "sms.list", "paging"))
+			assert.Equal(t, map[string]any{"hasNext": []any{"page.more"}}, at(got, "sms.list", "page"))
+			assert.NotContains(t, note, "paging")
+			assert.Contains(t, note, "page.matches", "a total would end the listing early if it counted the rows of a page")
+		})
+	}
+}
+
+// TestLearnOffsetWithItsSize: the line pageSize names the number of rows, whatever its name.
+func TestLearnOffsetWithItsSize(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== row\nid: h-1\npageSize: 200\n\ncurl 'https://api.example.com/v3/messages?start=0&most=200&count=7'\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"offset": "start", "pageSize": "most", "page": ""}, at(got, "sms.list", "params"))
+}
+
+// TestLearnMoreFlag: a flag is learned by its name if the request has a page. A word or a number is no flag.
+func TestLearnMoreFlag(t *testing.T) {
+	t.Parallel()
+	for member, want := range map[string]any{
+		`"has_more": true`: map[string]any{"hasNext": []any{"meta.has_more"}}, `"hasNextPage": false`: map[string]any{"hasNext": []any{"meta.hasNextPage"}},
+		`"more": "/rows?page=2"`: nil, `"more": 1`: nil, `"furthermore": true`: nil,
+	} {
+		got, err := learnObject(t, "=== row\nid: h-1\npage: 1\n\ncurl 'https://api.example.com/v3/messages?page=1'\n"+
+			`{"rows": [{"messageId": "h-1"}], "meta": {`+member+"}}")
+		require.NoError(t, err)
+		assert.Equal(t, want, at(got, "sms.list", "page"), member)
+	}
+}
+
 // TestLearnRefusesPaging has lines about a request that does not show them.
 func TestLearnRefusesPaging(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,18 @@ func isNameOf(concept, name string) bool {
 	return strings.EqualFold(name, concept)
 }
 
+// Parameters of paging as name=value, and members of a page.
+var (
+	// offsetParameter matches the number of rows to skip: offset=200, start=0, page[skip]=0. Other values of start and from may be times or senders.
+	offsetParameter = regexp.MustCompile(`(?i)(^|[^a-z])((offset|skip)\]?=[0-9]{1,6}|(start|from)\]?=0)$`)
+
+	// sizeParameter matches the number of rows of a page: limit=100, count=100, per_page=100.
+	sizeParameter = regexp.MustCompile(`(?i)(^|[^a-z])(limit|count|rows|size|take|per[-_]?page)\]?=[0-9]{1,5}$`)
+
+	// moreName matches the flag that says whether a page follows: more, hasMore, has_next_page.
+	moreName = regexp.MustCompile(`(?i)^(more|has[-_]?(more|next)([-_]?page)?)$`)
+)
+
 // Members of responses.
 var (
 	// codeName matches the code of an error: errorCode, err_code.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"time"
 
@@ -30,7 +31,36 @@ func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, erro
 	if example.values["page"] == "0" {
 		list.Paging = &paging{By: "page", First: new(0)}
 	}
+	if list.Params["page"] == "" {
+		parameters = l.learnOffset(parameters)
+	}
 	return parameters, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
+}
+
+// learnOffset learns an offset by its name, if the request also has the number of rows, and returns the other parameters.
+func (l *learner) learnOffset(parameters []leaf) []leaf {
+	list := &l.overlay.List
+	offset := slices.IndexFunc(parameters, isParameter(offsetParameter))
+	size := slices.IndexFunc(parameters, isParameter(sizeParameter))
+	hasSize := size >= 0 || list.Params["pageSize"] != ""
+	if offset < 0 || !hasSize {
+		return parameters
+	}
+	if list.Params["pageSize"] == "" {
+		list.Params["pageSize"] = parameters[size].path
+	}
+	list.Params["offset"] = parameters[offset].path
+	list.Params["page"] = ""
+	list.Paging = &paging{By: "offset"}
+	isLearned := func(other leaf) bool {
+		return other.path == list.Params["offset"] || other.path == list.Params["pageSize"]
+	}
+	return slices.DeleteFunc(parameters, isLearned)
+}
+
+// isParameter returns a function that reports whether a parameter matches a pattern of its name and its value.
+func isParameter(pattern *regexp.Regexp) func(leaf) bool {
+	return func(at leaf) bool { return pattern.MatchString(at.name + "=" + at.word) }
 }
 
 // learnBound learns the form in which the listing takes a time.
@@ -62,22 +92,36 @@ func formOf(text string) string {
 	return ""
 }
 
-// learnNext learns where a response has its next page, by the value of the line next.
+// learnNext learns where a response has its next page, by the value of the line next, and by its name the flag that says whether one follows.
+// It learns no total: one that counts the rows of its page would end the listing early.
 func (l *learner) learnNext(example *Example) error {
-	value := example.values["next"]
-	if value == "" {
-		return nil
-	}
 	var outside []leaf
 	for _, at := range leavesOf(example.text) {
 		if _, isMember := l.cutRow(at.path); !isMember {
 			outside = append(outside, at)
 		}
 	}
-	found, err := locate(outside, "next", value)
-	if err != nil {
-		return example.errorf("%w", err)
+	names := words{}
+	if value := example.values["next"]; value != "" {
+		found, err := locate(outside, "next", value)
+		if err != nil {
+			return example.errorf("%w", err)
+		}
+		names.add("next", found.path)
 	}
-	l.overlay.List.Page = words{"next": {found.path}}
+	isPaged := l.overlay.List.Params["page"] != "" || l.overlay.List.Params["offset"] != ""
+	flag := slices.IndexFunc(outside, isMoreFlag)
+	if isPaged && flag >= 0 {
+		names.add("hasNext", outside[flag].path)
+	}
+	if len(names) > 0 {
+		l.overlay.List.Page = names
+	}
 	return nil
+}
+
+// isMoreFlag reports whether a member is a flag that says whether a page follows.
+func isMoreFlag(at leaf) bool {
+	_, isBoolean := at.value.(bool)
+	return isBoolean && moreName.MatchString(at.name)
 }
