@@ -73,15 +73,16 @@ func (l *learner) learnHeader(header leaf) error {
 	return nil
 }
 
-// learnUnknownCredential learns a header that looks like a credential as the key or its secret. If the contract has that already, it leaves the
-// header out.
+// learnUnknownCredential learns a header that looks like a credential as the key or its secret. If the request has other credentials in that
+// place, it leaves the header out.
 func (l *learner) learnUnknownCredential(header leaf) {
 	pair := l.overlay.Auth.KeyPair
-	isTaken := pair.Key != "" || l.overlay.Auth.Token.Header != ""
+	hasToken := l.request.user != "" || l.request.header.Get("Authorization") != "" || l.overlay.Auth.Token.Header != ""
+	isTaken := pair.Key != ""
 	if l.isSecret(header) {
 		isTaken = pair.Secret != nil && *pair.Secret != ""
 	}
-	if isTaken {
+	if hasToken || isTaken {
 		l.leaveOut("headers", header.name)
 		return
 	}
@@ -94,6 +95,13 @@ func (l *learner) learnUnknownCredential(header leaf) {
 // leaveOut adds a comment about a value that looks like a credential and is not written.
 func (l *learner) leaveOut(keys ...string) {
 	l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example", keys...)
+}
+
+// notePath adds a comment about a path with a segment that looks random, such as a token or the ID of an account.
+func (l *learner) notePath(section, path string) {
+	if slices.ContainsFunc(strings.Split(path, "/"), isRandom) {
+		l.overlay.note("a part of it looks random: if it is a secret or an account, write a variable such as {account} in its place", section, "path")
+	}
 }
 
 // isKnown reports whether the request has a value under one of these keys.

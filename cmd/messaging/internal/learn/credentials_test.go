@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,6 +71,16 @@ func TestLearnWritesNoCredentialOfHeader(t *testing.T) {
 			map[string]any{"token": map[string]any{"header": "X-Gate", "scheme": ""}},
 			[]string{"headers", "X-Account-Key//"},
 		},
+		"a key next to a bearer token": {
+			"", "Authorization: Bearer hush\nX-Account: " + hidden + "\n",
+			nil,
+			[]string{"headers", "X-Account//"},
+		},
+		"a key next to a user and a password": {
+			"", "Authorization: Basic SzN5OlMzY3JldA==\nX-Account-Key: hush\n",
+			map[string]any{"keyPair": map[string]any{"in": "basic"}},
+			[]string{"headers", "X-Account-Key//"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +94,11 @@ func TestLearnWritesNoCredentialOfHeader(t *testing.T) {
 			_, err = contract.Parse([]byte(got.Overlay))
 			require.NoError(t, err)
 			overlay := overlayOf(t, got)
-			assert.Equal(t, tt.want, overlay["auth"])
+			if tt.want == nil {
+				assert.NotContains(t, overlay, "auth", "the default is a bearer token")
+			} else {
+				assert.Equal(t, tt.want, overlay["auth"])
+			}
 			if tt.note != nil {
 				assert.Contains(t, at(overlay, tt.note...), "looks like a credential and is left out")
 			}
@@ -100,6 +115,20 @@ func TestLearnWritesNoRandomConstant(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"gate//": "looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
 	}, at(got, "sms.send", "constants"))
+}
+
+// TestLearnCommentsRandomPath: a person decides whether a part of a path is a secret.
+func TestLearnCommentsRandomPath(t *testing.T) {
+	t.Parallel()
+	for path, isRandom := range map[string]bool{"/v3/accounts/8f2a9c7716bd4e01a2c3/sms": true, "/v3/accounts/{account}/messages2026": false} {
+		got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST "+path+"\n\n"+
+			`{"to":"639171234567","text":"Hi there"}`+"\n\n"+acceptedText+"=== row\nid: h-1\npath: "+path+"\n\n"+rowText)
+		require.NoError(t, err)
+		for _, section := range []string{"sms.send", "sms.list"} {
+			note, _ := at(got, section, "path//").(string)
+			assert.Equal(t, isRandom, strings.Contains(note, "looks random"), path)
+		}
+	}
 }
 
 // TestLearnCommentsConstantHeaders: a person checks each header that is written.

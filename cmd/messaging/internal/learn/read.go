@@ -26,6 +26,7 @@ func (l *learner) learnRow() error {
 	if l.overlay.List.Path == "" {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
+	l.notePath(sectionList, l.overlay.List.Path)
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
 	if err != nil {
 		return err

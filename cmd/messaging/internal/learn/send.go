@@ -29,6 +29,7 @@ func (l *learner) learnRequest() error {
 		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
 	}
 	l.overlay.Send.Path = r.path
+	l.notePath(sectionSend, r.path)
 	if err := l.learnEncoding(); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (l *learner) learnEncoding() error {
 		return nil
 	}
 	for _, parameter := range formLeaves(r.query) {
-		if !l.isKnown(parameter.word, "token", "key", "secret") && !credentialName.MatchString(parameter.name) {
+		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredential(parameter.name, parameter.word) {
 			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
 		l.learnCredential(parameter, "query")
