@@ -239,7 +239,7 @@ func TestPausedCampaignRepeatsNoAttempt(t *testing.T) {
 		isPostponed.Store(true)
 		guard := func(context.Context, messaging.Outgoing) error {
 			if isPostponed.Load() {
-				return messaging.Postpone(time.Hour)
+				return messaging.Postpone(10 * time.Second)
 			}
 			return nil
 		}
@@ -252,7 +252,7 @@ func TestPausedCampaignRepeatsNoAttempt(t *testing.T) {
 		n, err := r.PauseCampaign(t.Context(), "spring")
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
-		r.exec(t, "UPDATE JOBS SET state = 'available' WHERE args->>'reference' = 'm0'") // as a rescue leaves it
+		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = created_at WHERE args->>'reference' = 'm0'") // as a rescue leaves it
 		r.start(t)
 		await(t, r, "m0", scheduled)
 		require.Equal(t, "its campaign is paused", show(t, r, "m0").Reason)

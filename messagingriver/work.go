@@ -82,8 +82,9 @@ func (o *Outbox[TTx]) workUnsent(ctx context.Context, job *river.Job[messageArgs
 		r.facts[keyUnknownReason] = ""
 		return r
 	}
-	isRepeated := len(job.AttemptedBy) > 1 // PauseCampaign may have come during an attempt, even one whose process was killed
-	if isRepeated {
+	// PauseCampaign may have come during an earlier attempt, even if its process was killed. The maintenance pauses probes.
+	mayBePaused := len(job.AttemptedBy) > 1 && !isProbe(job)
+	if mayBePaused {
 		isPaused, err := o.isCampaignPaused(ctx, o.database.executor, m.Campaign)
 		if err != nil {
 			return waitResult(time.Second, "the database did not say whether its campaign is paused: "+err.Error())
