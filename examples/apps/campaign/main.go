@@ -114,10 +114,12 @@ func quietHours(zone *time.Location) func(context.Context, messaging.Outgoing) e
 	}
 }
 
-// untilMorning returns the time until 8:00, and 0 from 8:00 to 20:00.
+// untilMorning returns the time until 8:00, and 0 from 8:00 to the evening. The evening begins 10 seconds before 20:00, because the approval of
+// a guard holds for 5 seconds.
 func untilMorning(now time.Time) time.Duration {
 	morning := time.Date(now.Year(), now.Month(), now.Day(), 8, 0, 0, 0, now.Location())
-	if now.Hour() >= 20 {
+	evening := time.Date(now.Year(), now.Month(), now.Day(), 19, 59, 50, 0, now.Location())
+	if !now.Before(evening) {
 		morning = morning.AddDate(0, 0, 1)
 	}
 	return max(0, morning.Sub(now))
