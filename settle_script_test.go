@@ -313,6 +313,7 @@ func TestLookupIsNotListedOnlyWithoutAge(t *testing.T) {
 		{"Age", "soon", true},
 		{"Age", "1", false},
 		{"Age", "300", false},
+		{"Age", "2147483648", false},
 		{"X-Cache", "HIT", true},
 		{"Date", now.Add(-time.Hour).UTC().Format(http.TimeFormat), true},
 		{"Date", now.Add(time.Hour).UTC().Format(http.TimeFormat), true},

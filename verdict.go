@@ -2,6 +2,8 @@ package messaging
 
 import (
 	"cmp"
+	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -211,13 +213,19 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
-// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable.
+// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable. An
+// age that is too long to be written is 2147483648 seconds in the header.
 func age(out *transport.Outcome) time.Duration {
+	const longest = math.MaxInt32 * time.Second
 	seconds, err := strconv.ParseUint(out.Header.Get("Age"), 10, 31)
-	if err != nil {
+	switch {
+	case err == nil:
+		return time.Duration(seconds) * time.Second
+	case errors.Is(err, strconv.ErrRange):
+		return longest
+	default:
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
 }
 
 // isOlderThanRequest reports whether a response is older than its request: a cache kept it, and the message may never have reached the

@@ -383,6 +383,8 @@ func TestSendVerdictOfACachedResponse(t *testing.T) {
 		{"Age", "0", false},
 		{"Age", "2", false},
 		{"Age", "3", true},
+		{"Age", "2147483648", true}, // what a cache sends for all greater ages
+		{"Age", "99999999999999999999", true},
 		{"Age", "x", false},
 		{"X-Cache", "Hit from edge", false},              // of another kind of cache, or of another hop
 		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT", false}, // clocks differ
