@@ -108,8 +108,8 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 // the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is their number.
 //
 // If the message is not listed, the error matches ErrNotListed; it may still be listed later. If only other messages are listed, the error
-// matches ErrFilterIgnored. It matches neither, and nothing is known, if the service claims rows and lists none, if a cache responds in its
-// place, or if the response cannot be understood.
+// matches ErrFilterIgnored. It matches neither, and nothing is known, if more pages follow, if the service claims rows and lists none, if a
+// cache responds in its place, or if the response cannot be understood.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
@@ -132,8 +132,13 @@ func (s *SMSService) find(ctx context.Context, referenceID string) ([]sms.Transa
 	return found, err
 }
 
-// A lookup is a search for a reference ID over the pages of a listing, so far without a row that has it.
+// maxLookupPages is how many pages a lookup reads. A service that filters by reference ID has one.
+const maxLookupPages = 100
+
+// A lookup records what the pages of a listing say that have no row with the reference ID.
 type lookup struct {
+	pages    int
+	isCut    bool   // more pages follow than a lookup reads
 	others   bool   // there are rows of other messages
 	isStale  bool   // a cache kept a page
 	missing  string // what a page says about rows that it does not list, or ""
@@ -145,9 +150,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]sms.Tran
 	if referenceID == "" {
 		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	const maxPages = 100 // a service that filters has one
 	var l lookup
-	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
 		if err != nil {
 			return nil, err
@@ -156,8 +159,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]sms.Tran
 			return rows, nil // even if a field of theirs could not be read
 		}
 		l.add(page)
-		pages++
-		if pages == maxPages {
+		if l.isCut {
 			break
 		}
 	}
@@ -166,6 +168,8 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]sms.Tran
 
 // add adds a page. Rows that sms.list.only excludes say nothing about the filter: the service may list received messages as well.
 func (l *lookup) add(page *listPage) {
+	l.pages++
+	l.isCut = l.pages == maxLookupPages && !page.Last
 	l.isStale = l.isStale || !page.isFresh
 	l.missing = cmp.Or(l.missing, page.Missing)
 	readable := len(page.Transactions) - len(page.Excluded)
@@ -187,6 +191,8 @@ func (s *SMSService) notFound(l *lookup) error {
 		return l.rowError
 	case l.missing != "":
 		return s.listError(l.missing)
+	case l.isCut:
+		return s.listError(fmt.Sprintf("the lookup was cut off after %d pages without a message that has this reference ID", maxLookupPages))
 	case l.isStale:
 		return s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
 	default:

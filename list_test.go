@@ -861,6 +861,43 @@ func TestFindEndsIfTheFilterIsIgnored(t *testing.T) {
 	assert.Len(t, requests(), 100)
 }
 
+// The message may be on a page that follows, so a lookup that was cut off does not say that it is not listed.
+func TestFindIsNotListedOnlyIfNoPageFollows(t *testing.T) {
+	t.Parallel()
+	const byCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "page": {"next": ["next"]}}}`
+	const outboundOnly = `{"sms.list": {"only": {"direction": ["outbound*"]}}}`
+	for name, tt := range map[string]struct {
+		overlay string
+		page    func(n int, hasNext bool) string
+	}{
+		"empty pages": {byCursor, func(n int, hasNext bool) string {
+			if !hasNext {
+				return `{"data":[],"next":null}`
+			}
+			return fmt.Sprintf(`{"data":[],"next":"c-%d"}`, n)
+		}},
+		"pages of received messages": {outboundOnly, func(n int, hasNext bool) string {
+			return fmt.Sprintf(`{"hasNext":%t,"data":[{"id":"t-%d","direction":"inbound"}]}`, hasNext, n)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for last, isCut := range map[int]bool{99: false, 100: false, 101: true, 1000: true} {
+				client, mock := mocked(t, overlay(t, tt.overlay))
+				requests := respondingLists(mock, func(n int) (int, string) { return http.StatusOK, tt.page(n, n < last) })
+				_, err := client.SMS.Find(t.Context(), "r-1")
+				require.Error(t, err)
+				assert.Len(t, requests(), min(last, 100))
+				assert.Equal(t, !isCut, errors.Is(err, messaging.ErrNotListed), "%d pages: %v", last, err)
+				assert.Equal(t, !isCut, errors.Is(err, messaging.ErrNotFound), "%d pages: %v", last, err)
+				if isCut {
+					assert.ErrorContains(t, err, "cut off after 100 pages")
+				}
+			}
+		})
+	}
+}
+
 // A row that is not of the listing is not yielded, settles nothing, and is no failure of a filter.
 func TestListOnly(t *testing.T) {
 	t.Parallel()
