@@ -44,7 +44,7 @@ import (
 // page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page
 // that repeats the one before it, and a cursor that comes again, end the listing with an error.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
-	pages := s.pages(ctx, options, true)
+	pages := s.pages(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -78,7 +78,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // SortBy: sms.ByCreated, and list the whole day again for final statuses.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	options.Extra = cloneValues(options.Extra) // for the positions of pages: the caller may change its own
-	pages := s.pages(ctx, options, true)
+	pages := s.pages(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -150,8 +150,9 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]sms.Tran
 	if referenceID == "" {
 		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
+	options := sms.ListOptions{ReferenceID: referenceID}
 	var l lookup
-	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
+	for page, err := range s.newListing(options).walk(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -297,12 +298,26 @@ func (s *SMSService) newListing(options sms.ListOptions) *listing {
 	return l
 }
 
-// pages walks over the pages of a listing, each of which is requested when it is needed. With isList, a listing whose rows all contradict
-// the options ends with an error.
-func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList bool) iter.Seq2[*listPage, error] {
+// pages walks over the pages of a listing. A listing whose rows all contradict the options ends with an error.
+func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[*listPage, error] {
 	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	return func(yield func(*listPage, error) bool) {
 		l := s.newListing(options)
+		for page, err := range l.walk(ctx) {
+			wantsMore := yield(page, err)
+			if err != nil || !wantsMore {
+				return
+			}
+		}
+		if err := l.ignoredFilter(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// walk walks over the pages. Each is requested when it is needed. An error ends the walk.
+func (l *listing) walk(ctx context.Context) iter.Seq2[*listPage, error] {
+	return func(yield func(*listPage, error) bool) {
 		var reuse []sms.Transaction
 		for {
 			page, err := l.request(ctx, reuse)
@@ -318,20 +333,17 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList 
 				return
 			}
 			if page.Full != "" {
-				yield(nil, s.listError(page.Full))
+				yield(nil, l.service.listError(page.Full))
 				return
 			}
 			if page.Last {
-				break
+				return
 			}
 			if err := l.advance(page); err != nil {
 				yield(nil, err)
 				return
 			}
 			reuse = page.Transactions
-		}
-		if err := l.ignoredFilter(); isList && err != nil {
-			yield(nil, err)
 		}
 	}
 }
