@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/transport"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default.
@@ -102,11 +100,6 @@ func (c *core) calls(channel Channel, read bool) calls {
 		shared.account = &credential.account[channel][kind].breaker
 	}
 	return shared
-}
-
-// recipientOf returns the recipient of a message: a number or the ID of a user.
-func recipientOf(call *wire.Call) string {
-	return cmp.Or(textOf(call, "to"), textOf(call, "recipient"))
 }
 
 // addHealth adds to a judgement what a response that is not a success says about the service and the account. err is the error of the call.

@@ -9,10 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +18,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // Sentinels for errors.Is. An *Error matches the sentinel of its verdict and the sentinel of its class. The class comes from
@@ -77,64 +73,6 @@ var (
 	ErrUnknownKey = stored.ErrUnknownKey
 )
 
-// A Verdict says whether a message was sent. The zero value is Unknown.
-type Verdict uint8
-
-const (
-	// Unknown: the service may or may not have accepted the message. Sending it again may send it twice; settle it by its
-	// reference ID.
-	Unknown Verdict = iota
-	// Accepted: the service took the message.
-	Accepted
-	// Refused: the service responded that it did not take the message.
-	Refused
-	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
-	// queue should treat that as refused.
-	NotSent
-)
-
-// String returns "unknown", "accepted", "refused" or "not sent".
-func (v Verdict) String() string {
-	if v > NotSent {
-		return "verdict " + strconv.Itoa(int(v))
-	}
-	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
-}
-
-// MarshalText returns the word of String.
-func (v Verdict) MarshalText() ([]byte, error) {
-	if v > NotSent {
-		return nil, errors.New("messaging: there is no " + v.String())
-	}
-	return []byte(v.String()), nil
-}
-
-// UnmarshalText parses the word of String.
-func (v *Verdict) UnmarshalText(text []byte) error {
-	for known := Unknown; known <= NotSent; known++ {
-		if string(text) == known.String() {
-			*v = known
-			return nil
-		}
-	}
-	return errors.New("messaging: no verdict; want unknown, accepted, refused or not sent")
-}
-
-// VerdictOf returns the verdict in the error of a send, however deeply it is wrapped: Accepted for nil, NotSent for a
-// *ValidationError, Error.Verdict for an *Error. Any other error, and the error of a read, is Unknown.
-func VerdictOf(err error) Verdict {
-	if err == nil {
-		return Accepted
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Verdict
-	}
-	if _, ok := errors.AsType[*ValidationError](err); ok {
-		return NotSent
-	}
-	return Unknown
-}
-
 // Retryable reports whether a queue may send the message of a failed send again, and after how long at the earliest: at least a second.
 // It may after
 //
@@ -180,63 +118,6 @@ func IsAccountProblem(err error) bool {
 		return false
 	}
 	return e.noCredentials || e.is(ErrUnauthorized) || e.is(ErrInsufficientBalance) || e.is(ErrForbidden)
-}
-
-// panicError is a panic in user code during SendAll.
-type panicError struct {
-	value    any
-	function string // that panicked, with file and line, or ""
-}
-
-// Error returns the type of the value, which may hold anything, or the text of an error of the runtime, and where the panic happened.
-func (e *panicError) Error() string {
-	text := fmt.Sprintf("panic (%T)", e.value)
-	if r, ok := e.value.(runtime.Error); ok {
-		text = "panic: " + r.Error()
-	}
-	if e.function != "" {
-		text += " in " + e.function
-	}
-	return text
-}
-
-// Unwrap returns the value if it is an error.
-func (e *panicError) Unwrap() error {
-	err, _ := e.value.(error)
-	return err
-}
-
-// panickingFunction returns the function that panicked, with its file and line. A deferred function calls it.
-func panickingFunction() string {
-	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
-	isPanic := false
-	for {
-		frame, more := frames.Next()
-		isRuntime := strings.HasPrefix(frame.Function, "runtime.")
-		if isPanic && !isRuntime {
-			return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
-		}
-		isPanic = isPanic || frame.Function == "runtime.gopanic"
-		if !more {
-			return ""
-		}
-	}
-}
-
-// panicked returns the error of a send that a panic ended. maybeWritten reports whether something may have been written.
-func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string) *Error {
-	return stopped(e, &panicError{value, panickingFunction()}, maybeWritten, referenceID)
-}
-
-// stopped returns the error of a send that user code ended for a cause, whose text is shown.
-func stopped(e *sendEndpoint, cause error, maybeWritten bool, referenceID string) *Error {
-	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
-	err.ReferenceID = referenceID
-	if !maybeWritten {
-		err.Verdict = NotSent
-	}
-	return err
 }
 
 // An Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the context's error,
@@ -476,18 +357,25 @@ func (e *Error) details() []string {
 	if table.IsWord(e.RequestID) && !e.hidesIDs {
 		add("request %s", e.RequestID)
 	}
-	switch {
-	case e.RetryAfter <= 0:
-		// no wait
-	case e.localWait:
-		add("try again in %v", e.RetryAfter.Round(time.Millisecond))
-	default:
-		add("asked to wait %v", e.RetryAfter)
+	if wait := e.waitDetail(); wait != "" {
+		add("%s", wait)
 	}
 	if e.Attempts > 1 {
 		add("%d attempts", e.Attempts)
 	}
 	return details
+}
+
+// waitDetail returns how long to wait before another attempt, or "".
+func (e *Error) waitDetail() string {
+	switch {
+	case e.RetryAfter <= 0:
+		return ""
+	case e.localWait:
+		return fmt.Sprintf("try again in %v", e.RetryAfter.Round(time.Millisecond))
+	default:
+		return fmt.Sprintf("asked to wait %v", e.RetryAfter)
+	}
 }
 
 // Is reports whether target is the sentinel of the verdict or of the class.
@@ -536,84 +424,3 @@ func (e Error) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(shown)
 }
-
-// rowError is a row of a listing that could not be read in full.
-type rowError struct {
-	page    int    // as it was requested, or its place in a listing without page numbers, from 1
-	id      string // of the message, or "" if it could not be read or may be a phone number
-	problem codec.UnreadableError
-}
-
-// Error returns the place of the row, the ID of its message, and what is wrong with it.
-func (e *rowError) Error() string {
-	place := fmt.Sprintf("row %d of page %d", e.problem.Index+1, e.page)
-	if e.id != "" {
-		place += " (ID " + e.id + ")"
-	}
-	return "messaging: sms.list: " + place + " cannot be read: " + e.problem.Error()
-}
-
-// Unwrap returns the problem, which the command outbox reads.
-func (e *rowError) Unwrap() error { return e.problem }
-
-// Is reports whether target is ErrUnreadableRow.
-func (e *rowError) Is(target error) bool { return target == ErrUnreadableRow }
-
-// Problem is one thing wrong with an argument.
-type Problem struct {
-	// Field names the argument as in Go: "To", "Extra[\"to\"]", "Content.Action.Sections[1].Rows[3].Title", "WithTimeout".
-	Field string
-	// Reason says what is wrong and what is allowed. It never repeats the value.
-	Reason string
-	// Limit reports whether the value exceeds a limit that the platform behind a channel documents, such as the length of a
-	// title. The platform changes these limits: WithLenientLimits skips their checks.
-	Limit bool
-}
-
-// ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
-// values, and matches ErrInvalid and ErrNotSent.
-type ValidationError struct {
-	// Operation is the contract's name of the operation, such as "sms.send", or "Settle" or "FirstAccepted". It is "" if a client could not be made.
-	Operation string
-	// Field and Reason are those of the first problem.
-	Field  string
-	Reason string
-	// Problems lists all problems, at least one, in the order of the fields.
-	Problems []Problem
-
-	causes []error
-}
-
-func invalid(operation string, problems []wire.Problem, causes ...error) *ValidationError {
-	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason, causes: causes}
-	for _, p := range problems {
-		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason, Limit: p.Limit})
-	}
-	return e
-}
-
-// Error returns each field with what is wrong and what is allowed. For a send it says that nothing was sent.
-func (e *ValidationError) Error() string {
-	switch {
-	case e.Operation == "":
-		return "messaging: " + e.problems()
-	case strings.HasSuffix(e.Operation, ".send"):
-		return "messaging: " + e.Operation + " not sent: " + e.problems()
-	default:
-		return "messaging: " + e.Operation + ": " + e.problems()
-	}
-}
-
-func (e *ValidationError) problems() string {
-	parts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		parts[i] = p.Field + ": " + p.Reason
-	}
-	return strings.Join(parts, "; ")
-}
-
-// Is reports whether target is ErrInvalid or ErrNotSent.
-func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
-
-// Unwrap returns the causes, such as the error of reading a file that an environment variable names.
-func (e *ValidationError) Unwrap() []error { return e.causes }

@@ -3,7 +3,6 @@ package messaging
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -183,30 +182,4 @@ func innermost(err error) error {
 		}
 		err = inner
 	}
-}
-
-func senderOf(call *wire.Call) string { return cmp.Or(textOf(call, "from"), textOf(call, "channel")) }
-
-func kindOf(call *wire.Call) string {
-	if kind := textOf(call, "type"); kind != "" { // chat app 2
-		return kind
-	}
-	for _, payload := range [...]struct{ concept, kind string }{
-		{"template", "template"}, {"url", "call_to_action"}, {"video", "video"}, {"image", "image"}, {"text", "text"},
-	} {
-		if textOf(call, payload.concept) != "" {
-			return payload.kind
-		}
-	}
-	return "raw"
-}
-
-func templateOf(call *wire.Call) string {
-	for _, m := range call.Members {
-		var template struct{ Name string }
-		if m.Name == "template" && json.Unmarshal(m.Value, &template) == nil {
-			return template.Name
-		}
-	}
-	return textOf(call, "template")
 }

@@ -261,6 +261,28 @@ func (p *listPage) rowErrors() error {
 	return errors.Join(all...)
 }
 
+// rowError is a row of a listing that could not be read in full.
+type rowError struct {
+	page    int    // as it was requested, or its place in a listing without page numbers, from 1
+	id      string // of the message, or "" if it could not be read or may be a phone number
+	problem codec.UnreadableError
+}
+
+// Error returns the place of the row, the ID of its message, and what is wrong with it.
+func (e *rowError) Error() string {
+	place := fmt.Sprintf("row %d of page %d", e.problem.Index+1, e.page)
+	if e.id != "" {
+		place += " (ID " + e.id + ")"
+	}
+	return "messaging: sms.list: " + place + " cannot be read: " + e.problem.Error()
+}
+
+// Unwrap returns the problem, which the command outbox reads.
+func (e *rowError) Unwrap() error { return e.problem }
+
+// Is reports whether target is ErrUnreadableRow.
+func (e *rowError) Is(target error) bool { return target == ErrUnreadableRow }
+
 // listing is a walk over the pages of a listing.
 type listing struct {
 	service *SMSService

@@ -11,12 +11,69 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
-	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
+
+// A Verdict says whether a message was sent. The zero value is Unknown.
+type Verdict uint8
+
+const (
+	// Unknown: the service may or may not have accepted the message. Sending it again may send it twice; settle it by its
+	// reference ID.
+	Unknown Verdict = iota
+	// Accepted: the service took the message.
+	Accepted
+	// Refused: the service responded that it did not take the message.
+	Refused
+	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
+	// queue should treat that as refused.
+	NotSent
+)
+
+// String returns "unknown", "accepted", "refused" or "not sent".
+func (v Verdict) String() string {
+	if v > NotSent {
+		return "verdict " + strconv.Itoa(int(v))
+	}
+	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
+}
+
+// MarshalText returns the word of String.
+func (v Verdict) MarshalText() ([]byte, error) {
+	if v > NotSent {
+		return nil, errors.New("messaging: there is no " + v.String())
+	}
+	return []byte(v.String()), nil
+}
+
+// UnmarshalText parses the word of String.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for known := Unknown; known <= NotSent; known++ {
+		if string(text) == known.String() {
+			*v = known
+			return nil
+		}
+	}
+	return errors.New("messaging: no verdict; want unknown, accepted, refused or not sent")
+}
+
+// VerdictOf returns the verdict in the error of a send, however deeply it is wrapped: Accepted for nil, NotSent for a
+// *ValidationError, Error.Verdict for an *Error. Any other error, and the error of a read, is Unknown.
+func VerdictOf(err error) Verdict {
+	if err == nil {
+		return Accepted
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Verdict
+	}
+	if _, ok := errors.AsType[*ValidationError](err); ok {
+		return NotSent
+	}
+	return Unknown
+}
 
 // A judgement is what a response proves about a send. Verdicts, retries and fresh tokens follow from it.
 type judgement struct {
@@ -172,22 +229,6 @@ func sameReference(got, sent string) bool {
 		return false
 	}
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
-}
-
-// textOf returns the text of a concept of a message, or "".
-func textOf(call *wire.Call, concept string) string {
-	for i := range call.Fields {
-		if call.Fields[i].Concept == concept {
-			return call.Fields[i].Text
-		}
-	}
-	for _, m := range call.Members {
-		if m.Name == concept {
-			text, _ := jsonscan.Word(m.Value)
-			return text
-		}
-	}
-	return ""
 }
 
 // failed returns the error of a send that was not accepted.
