@@ -105,8 +105,7 @@ func (c *core) calls(channel Channel, read bool) calls {
 // addHealth adds to a judgement what a response that is not a success says about the service and the account. err is the error of the call.
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Health = e.health(j, err)
-	isTrouble := j.Health == transport.Failing || j.Health == transport.Refusing
-	if !isTrouble {
+	if j.Health != transport.Failing && j.Health != transport.Refusing {
 		return
 	}
 	text := fmt.Sprintf("HTTP %d", err.StatusCode)
@@ -121,40 +120,62 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Cause = transport.NewError(text, class)
 }
 
-// health returns what the response says about the service. A service that refuses one message, or one request too many, is healthy.
+// health returns what the response says about the service and the account.
 func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
-	if err.platform == platformRateOfRecipient {
-		return transport.Inconclusive // it is about this recipient only
-	}
-	if !err.isPage && e.refusesAccount(err) {
-		if !e.isMultiTenant {
-			return transport.Refusing
-		}
-		if err.Verdict == Unknown {
-			return transport.Inconclusive
-		}
-		return transport.Healthy // the function of WithAuth may serve many accounts
-	}
-	status := err.StatusCode
-	isProcessed := e.read || !j.Repeatable
-	isTrouble := err.is(ErrUnavailable) || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout
-	isUnreadable := isSuccess(status) && j.Repeatable
 	switch {
-	case !isProcessed: // provably, so the service itself responded
-		return transport.Healthy
-	case isTrouble:
-		return transport.Failing
-	case e.read && (err.isPage || isUnreadable):
-		return transport.Failing
-	case !e.read && err.Verdict == Unknown:
-		return transport.Failing
+	case err.platform == platformRateOfRecipient:
+		return transport.Inconclusive // it is about this recipient only
+	case e.refusesAccount(err):
+		return e.accountHealth(err)
+	case e.read:
+		return readHealth(j, err)
+	default:
+		return sendHealth(j, err)
+	}
+}
+
+// accountHealth returns what a refusal of the account says. The function of WithAuth may serve many accounts, which must not stop each other.
+func (e *endpoint) accountHealth(err *Error) transport.Health {
+	switch {
+	case !e.isMultiTenant:
+		return transport.Refusing
+	case err.Verdict == Unknown:
+		return transport.Inconclusive
 	default:
 		return transport.Healthy
 	}
 }
 
+// readHealth returns what a failed read says about the service.
+func readHealth(j *transport.Judgement, err *Error) transport.Health {
+	isUnreadable := isSuccess(err.StatusCode) && j.Repeatable // another attempt may get a response that can be read
+	if isUnavailable(err) || err.isPage || isUnreadable {
+		return transport.Failing
+	}
+	return transport.Healthy
+}
+
+// sendHealth returns what a failed send says about the service. A service that refuses one message, or one request too many, is healthy.
+func sendHealth(j *transport.Judgement, err *Error) transport.Health {
+	isProcessed := !j.Repeatable // otherwise the service itself responded, and proved that it processed nothing
+	isInTrouble := isUnavailable(err) || err.Verdict == Unknown
+	if isProcessed && isInTrouble {
+		return transport.Failing
+	}
+	return transport.Healthy
+}
+
+// isUnavailable reports whether a response says that the service is in trouble.
+func isUnavailable(err *Error) bool {
+	status := err.StatusCode
+	return err.is(ErrUnavailable) || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout
+}
+
 // refusesAccount reports whether a response refuses the account and not the request, by a code of the contract or, without one, by its status.
 func (e *endpoint) refusesAccount(err *Error) bool {
+	if err.isPage {
+		return false
+	}
 	if err.is(ErrUnauthorized) || err.is(ErrInsufficientBalance) {
 		return true
 	}
