@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"net/url"
 	"slices"
@@ -130,6 +131,18 @@ func (s *SMSService) find(ctx context.Context, referenceID string) ([]sms.Transa
 		s.core.warnOfRows(ctx, referenceID, len(found))
 	}
 	return found, err
+}
+
+// warnOfRows logs that a page of a lookup has several rows.
+func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
+	if c.settings.logger == nil {
+		return
+	}
+	attrs := []slog.Attr{slog.Int("rows", rows)}
+	if table.IsWord(referenceID) {
+		attrs = append(attrs, slog.String("reference_id", referenceID))
+	}
+	c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: several messages have one reference ID", attrs...)
 }
 
 // maxLookupPages is how many pages a lookup reads. A service that filters by reference ID has one.
@@ -377,8 +390,10 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 	decode := func(body []byte) (codec.Page, codec.Failure, error) {
 		return list.codec.Decode(body, l.query.At, l.options.PageSize, reuse)
 	}
-	page, isFresh, err := read(ctx, l.service.core, list, l.query.Params, request, problems, decode)
-	if err != nil {
+	r := &reading[codec.Page, *codec.List]{
+		core: l.service.core, endpoint: list, params: l.query.Params, request: request, problems: problems, decode: decode,
+	}
+	if err := r.perform(ctx); err != nil {
 		return nil, err
 	}
 	l.page++
@@ -386,7 +401,7 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 	if !isNumbered {
 		number = l.page
 	}
-	return &listPage{Page: page, number: number, isFresh: isFresh}, nil
+	return &listPage{Page: r.value, number: number, isFresh: r.isFresh}, nil
 }
 
 // cloneValues returns a deep copy of values.

@@ -2,8 +2,6 @@ package messaging
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,8 +33,8 @@ func compile(s settings, base *url.URL) *endpoints {
 		panic("messaging: a Channel of client.go lacks its field in internal/table/table.go, or a field its Channel")
 	}
 	for i, channel := range channels {
-		of := ChannelSMS + Channel(i)
-		e.sends[of] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), of, channel.Send(c.table)) })
+		id := ChannelSMS + Channel(i)
+		e.sends[id] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), id, channel.Send(c.table)) })
 	}
 	return e
 }
@@ -158,8 +156,8 @@ func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport
 			// names that the sender chose, not content
 		default:
 			s.AddText(field.Text)
-			if params, ok := field.Value.(map[string]string); ok {
-				s.AddValue(params)
+			if variables, ok := field.Value.(map[string]string); ok {
+				s.AddValue(variables)
 			}
 		}
 	}
@@ -186,48 +184,7 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// read performs an operation that reads, whose arguments are already encoded. params are its parameters by concept. isFresh reports whether
-// no cache kept the response (see age).
-func read[T any, C decoder](
-	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, encoded codec.Request, problems []wire.Problem,
-	decode func(body []byte) (T, codec.Failure, error),
-) (value T, isFresh bool, err error) {
-	problems = append(problems, checkContext(ctx)...)
-	if len(problems) > 0 {
-		return value, false, invalid(e.name, problems)
-	}
-	if err := e.missingCredentials(); err != nil {
-		return value, false, err
-	}
-	buffer, _ := e.buffers.Get().(*[]byte)
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	r := &reading[T]{core: c, endpoint: &e.endpoint, params: params, decode: decode, decodeFailure: e.codec.DecodeFailure}
-	o := c.observation(ctx, &e.endpoint)
-	ctx, end := o.begin(ctx, StepCall, 0)
-	request := c.request(&e.endpoint, encoded)
-	request.Buffer = *buffer
-	request.Judge = r
-	request.Observe = o.inTransport(ctx, r)
-	out := c.transport.Do(ctx, request)
-	if out.StatusCode == 0 || out.Interrupted != nil {
-		r.err = r.failed(out) // there was nothing to judge, or more is known since
-	}
-	*buffer = out.Body
-	const largestKept = 2 << 20 // a larger buffer is rare, and not kept for the next response
-	if cap(*buffer) <= largestKept {
-		e.buffers.Put(buffer)
-	}
-	if r.err != nil {
-		end(o.failure(r.err))
-		return value, false, r.err
-	}
-	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return r.value, age(out) == 0, nil
-}
-
-// request returns the request of an operation, apart from what belongs to one call.
+// request returns an encoded request with what the endpoint and its channel add. The caller adds its judge and its observer.
 func (c *core) request(e *endpoint, encoded codec.Request) transport.Request {
 	calls := c.calls(e.channel, e.read)
 	return transport.Request{
@@ -242,88 +199,4 @@ func (c *core) request(e *endpoint, encoded codec.Request) transport.Request {
 		Account:      calls.account,
 		Authenticate: e.authenticator,
 	}
-}
-
-// A reading is a read under way: how its responses are decoded, and the result of its last attempt.
-type reading[T any] struct {
-	core          *core
-	endpoint      *endpoint
-	params        url.Values
-	decode        func(body []byte) (T, codec.Failure, error)
-	decodeFailure func(body []byte) (codec.Failure, error)
-
-	value     T
-	failure   codec.Failure
-	decodeErr error
-	err       *Error
-}
-
-func (r *reading[T]) judged() *Error { return r.err }
-
-// Judge is called by the transport for each response.
-func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
-	r.value = *new(T)
-	r.failure = codec.Failure{}
-	r.decodeErr = nil
-	if out.Err == nil && isSuccess(out.StatusCode) {
-		r.value, r.failure, r.decodeErr = r.decode(out.Body)
-	}
-	r.err = r.failed(out)
-	if r.err == nil {
-		return transport.Judgement{}
-	}
-	isTemporary := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
-		slices.Contains(r.endpoint.errors.NotProcessed, out.StatusCode)
-	isSpoiled := r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage) // after ErrPage another attempt would get the same page
-	j := transport.Judgement{
-		Repeatable:   isTemporary || isSpoiled,
-		TokenRefused: out.StatusCode == http.StatusUnauthorized,
-	}
-	r.endpoint.addHealth(&j, r.err)
-	return j
-}
-
-// failed returns the error of a read, or nil if it succeeded.
-func (r *reading[T]) failed(out *transport.Outcome) *Error {
-	isSuccessful := isSuccess(out.StatusCode)
-	isRead := out.Err == nil && r.decodeErr == nil
-	if isSuccessful && isRead && r.failure.Code == "" {
-		return nil
-	}
-	err := newError(r.endpoint, *out)
-	if out.StatusCode == 0 {
-		return err
-	}
-	failure := r.failure
-	var notJSON error
-	switch {
-	case !isSuccessful:
-		failure, notJSON = r.decodeFailure(out.Body)
-		if out.StatusCode == http.StatusNotFound {
-			err.reason = r.endpoint.describe()
-		}
-	case out.Err != nil:
-		err.reason = "the response could not be read to its end"
-	case errors.Is(r.decodeErr, codec.ErrPage):
-		err.reason = r.decodeErr.Error()
-	case r.decodeErr != nil:
-		err.reason = "the response is " + r.decodeErr.Error()
-	case failure.Class == "":
-		err.reason = codec.UnknownCode
-	}
-	err.explain(failure, notJSON, *out, r.endpoint.secrets(nil, r.params, *out))
-	return err
-}
-
-func isSuccess(status int) bool { return status >= 200 && status < 300 }
-
-func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
-	if c.settings.logger == nil {
-		return
-	}
-	attrs := []slog.Attr{slog.Int("rows", rows)}
-	if table.IsWord(referenceID) {
-		attrs = append(attrs, slog.String("reference_id", referenceID))
-	}
-	c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: several messages have one reference ID", attrs...)
 }
