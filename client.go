@@ -90,7 +90,7 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envVariable  = "MESSAGING_VAR_" // followed by the name of a variable
+	envVarPrefix = "MESSAGING_VAR_" // followed by the name of a variable
 )
 
 // NewClientFromEnv returns a client configured by environment variables:
@@ -150,7 +150,7 @@ func credentialsFromEnv() Option {
 }
 
 // With returns a client that differs from c by the given options, and shares everything else: connections, rate limit, tokens and the compiled
-// contract. It is cheap. Keep a client with other credentials, because it has the breaker of its account; see WithBreaker.
+// contract. It is cheap. If it has other credentials, keep it and share it: it has the circuit breaker of its account; see WithBreaker.
 func (c *Client) With(options ...Option) (*Client, error) {
 	s := c.core.settings
 	s.apply(options)
@@ -278,7 +278,7 @@ func (s *settings) checkVariables() {
 		}
 		field := "WithVariable"
 		if s.fromEnv {
-			field = envVariable + strings.ToUpper(name)
+			field = envVarPrefix + strings.ToUpper(name)
 			if value := os.Getenv(field); value != "" {
 				withVariable(name, value, field)(s)
 				continue
@@ -351,7 +351,7 @@ type base struct {
 	wrapped   http.RoundTripper // the same, wrapped by WithTransport
 }
 
-// newBase returns the round tripper. It takes that of the parent, as far as the settings are the same.
+// newBase returns the round tripper. It reuses the round trippers of parent, if there is one, whose settings are the same.
 func (s *settings) newBase(parent *core) *base {
 	var b base
 	switch {
@@ -381,13 +381,13 @@ func (s *settings) ownBase() bool { return s.httpClient == nil || s.httpClient.T
 
 func (c *core) setTransport() {
 	s := &c.settings
-	user := cmp.Or(s.httpClient, new(http.Client))
+	given := cmp.Or(s.httpClient, new(http.Client))
 	retry := s.retry.withDefaults()
 	c.transport = &transport.Transport{
 		Base:             c.base.wrapped,
 		OwnBase:          s.ownBase(),
-		Jar:              user.Jar,
-		Timeout:          cmp.Or(s.timeout, user.Timeout, defaultTimeout),
+		Jar:              given.Jar,
+		Timeout:          cmp.Or(s.timeout, given.Timeout, defaultTimeout),
 		MaxAttempts:      retry.MaxAttempts,
 		MinWait:          retry.MinWait,
 		MaxWait:          retry.MaxWait,
