@@ -144,8 +144,8 @@ func isThrottled(e *Error) bool {
 
 // postpone has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
 func (b *bulk[M]) postpone(j *job[M], attemptsBefore int) bool {
-	wait, isAgain := b.decide(j, attemptsBefore)
-	if !isAgain {
+	wait, retries := b.decide(j, attemptsBefore)
+	if !retries {
 		return false
 	}
 	j.due = time.Now().Add(wait)
@@ -157,19 +157,19 @@ func (b *bulk[M]) postpone(j *job[M], attemptsBefore int) bool {
 }
 
 // decide returns whether a message is tried again, and after how long.
-func (b *bulk[M]) decide(j *job[M], attemptsBefore int) (wait time.Duration, isAgain bool) {
+func (b *bulk[M]) decide(j *job[M], attemptsBefore int) (wait time.Duration, retries bool) {
 	e, isError := errors.AsType[*Error](j.Err)
 	if !isError || b.waits.Err() != nil {
 		return 0, false
 	}
 	if j.attempts == attemptsBefore {
-		return b.decideUnbegun(j, e)
+		return b.decideBlocked(j, e)
 	}
 	return b.decideAfterRequest(j, e)
 }
 
 // decideAfterRequest decides about a message whose request failed.
-func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, isAgain bool) {
+func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, retries bool) {
 	if _, isRetryable := Retryable(e); !isRetryable {
 		return 0, false
 	}
@@ -183,8 +183,8 @@ func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, i
 	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
 }
 
-// decideUnbegun decides about a message for which no request could begin.
-func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, isAgain bool) {
+// decideBlocked decides about a message for which no request could begin.
+func (b *bulk[M]) decideBlocked(j *job[M], e *Error) (wait time.Duration, retries bool) {
 	if e.is(ErrDenied) {
 		return 0, false
 	}

@@ -166,9 +166,9 @@ func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
 	s.judgement = s.endpoint.judge(&s.call, out)
 	if s.verdict != Accepted {
 		s.err = s.failed(out)
-		s.endpoint.addHealth(&s.proves, s.err)
+		s.endpoint.addHealth(&s.result, s.err)
 	}
-	return s.proves
+	return s.result
 }
 
 func (e *sendEndpoint) messageSecrets(call *wire.Call, out *transport.Outcome) redact.Secrets {

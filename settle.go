@@ -118,24 +118,24 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 
 // unsettled returns the error of Settle after a lookup that failed. A message that is listed as refused is no failure of the lookup.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
-	unknown := lookupFailure(err)
-	if unknown.Verdict == Refused {
+	failed := lookupFailure(err)
+	if failed.Verdict == Refused {
 		return err
 	}
-	unknown.Operation = s.core.smsSend().name
-	unknown.Verdict = Unknown
-	unknown.ReferenceID = m.ReferenceID
-	unknown.read = false
-	unknown.settled = true
-	unknown.reason = cmp.Or(unknown.reason, "the lookup failed")
-	return &unknown
+	failed.Operation = s.core.smsSend().name
+	failed.Verdict = Unknown
+	failed.ReferenceID = m.ReferenceID
+	failed.read = false
+	failed.settled = true
+	failed.reason = cmp.Or(failed.reason, "the lookup failed")
+	return &failed
 }
 
 // lookupFailure returns a copy of the error of a lookup. An invalid lookup says nothing about the message: it is not wrapped, since a
 // *ValidationError matches ErrNotSent.
 func lookupFailure(err error) Error {
-	if invalid, ok := errors.AsType[*ValidationError](err); ok {
-		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + invalid.problems()}
+	if rejected, ok := errors.AsType[*ValidationError](err); ok {
+		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + rejected.problems()}
 	}
 	if lookup, ok := errors.AsType[*Error](err); ok {
 		return *lookup

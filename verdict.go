@@ -79,7 +79,7 @@ func VerdictOf(err error) Verdict {
 type judgement struct {
 	verdict  Verdict
 	reason   string // of a verdict that the status does not explain
-	proves   transport.Judgement
+	result   transport.Judgement
 	platform platformClass // of a code of chat app 2's platform, or zero
 	// hasMessage reports whether a response that fails names a message.
 	hasMessage bool
@@ -157,8 +157,8 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 	case e.isProof(j, out):
 		j.verdict = Refused
 		isTemporary := isListed || j.platform == platformRate
-		j.proves.Repeatable = isTemporary && j.platform != platformRateOfRecipient
-		j.proves.TokenRefused = status == http.StatusUnauthorized
+		j.result.Repeatable = isTemporary && j.platform != platformRateOfRecipient
+		j.result.TokenRefused = status == http.StatusUnauthorized
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case isPage(out.Body, j):
@@ -243,7 +243,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.reason = cmp.Or(err.reason, s.reason)
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
-		err.unprocessed = s.proves.Repeatable
+		err.unprocessed = s.result.Repeatable
 		err.isPage = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 		err.addPlatform(s.platform)
