@@ -81,7 +81,7 @@ func (p platformClass) sentinel() error {
 	}
 }
 
-// retryAfter returns when a message may be sent again whose refusal is not about the message, or 0.
+// retryAfter returns how long to wait before the message may be sent again, or 0 if the class has no wait of its own.
 func (p platformClass) retryAfter() time.Duration {
 	switch p {
 	case platformRateOfRecipient:
@@ -98,9 +98,10 @@ func (p platformClass) isOfRecipient() bool {
 	return p == platformRateOfRecipient || p == platformNotNow
 }
 
-// addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code. The platform's errors have
-// one form, so a code in that form counts although the contract has its codes elsewhere. Elsewhere a long code counts too, but not a short
-// one, which may be a code of the service with another meaning.
+// addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code. The code is read in two places:
+//
+//   - Where the contract says. A short code does not count there, because it may be a code of the service with another meaning.
+//   - In an error in the platform's own form, wherever the contract says that codes are.
 func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 	if channel != ChannelChatApp2 || j.response.Class != "" {
 		return
