@@ -204,28 +204,27 @@ func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
 		return
 	}
 	sent := t.period.accepted + t.period.throttled
-	t.state = throttleSearching
-	t.setRate(perSecond(sent, now.Sub(t.period.startedAt)) / 2)
-	t.countAnew(now)
-	t.nextPeriod(now)
+	t.enter(throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2, now)
 }
 
 // probe sends single messages until the service accepts one.
 func (t *throttle) probe(now time.Time) {
-	t.state = throttleProbing
 	t.probeAccepted = make(chan struct{})
-	t.setRate(probeRate)
-	t.countAnew(now)
-	t.nextPeriod(now)
+	t.enter(throttleProbing, probeRate, now)
 }
 
 // endProbe sends almost as many messages as the service accepted before, beginning with the one that waits for its turn.
 func (t *throttle) endProbe(now time.Time) {
-	t.state = throttleSearching
-	t.setRate(0.9 * t.restoreRate)
+	t.enter(throttleSearching, 0.9*t.restoreRate, now)
+	close(t.probeAccepted)
+}
+
+// enter begins a state with its rate, in messages a second, and a new period.
+func (t *throttle) enter(state throttleState, newRate float64, now time.Time) {
+	t.state = state
+	t.setRate(newRate)
 	t.countAnew(now)
 	t.nextPeriod(now)
-	close(t.probeAccepted)
 }
 
 // tick ends the period if it is over, and sets the state and the rate for the next one.
@@ -284,13 +283,13 @@ func (t *throttle) steadyGrowth() float64 {
 	return min(slowest*float64(int(1)<<doublings), 1)
 }
 
-// increase raises the rate by a part of itself. A rate that is far above what is sent limits nothing, so the throttle turns off.
+// increase raises the rate by a part of itself, or turns the throttle off if the rate would be far above what is sent, and so limit nothing.
 func (t *throttle) increase(now time.Time, growth float64) {
 	next := t.limit() * (1 + growth)
 	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
 	if next > 4*used {
 		t.state = throttleOff
-		t.setRate(float64(rate.Inf)) // for the message whose turn ended the period
+		t.setRate(float64(rate.Inf)) // reserve still takes a turn if it ended the period
 		return
 	}
 	t.setRate(next)
