@@ -43,7 +43,7 @@ type ListOptions struct {
 	// SortBy is the column to sort by: ByCreated or another constant, a key of sms.list.sorts in the contract such as "operator", or any
 	// other text, which is sent as it is. Descending reverses the order.
 	SortBy     string `url:"sortBy,omitempty"`
-	Descending bool   `url:"-"` // Query sets the parameter order
+	Descending bool   `url:"-"` // describe.SMSList sets the parameter order
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.
 	Extra url.Values `url:"-"`
 }
@@ -56,9 +56,9 @@ const (
 	ByDeliveryStatus = "deliveryStatus"
 )
 
-// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero. So is a field that the row has under
-// a name that the contract does not have: the value is in Extra then, and the command "messaging check" says so. Whether the message was accepted is
-// judged by the method Verdict of messaging.SMSService, and what became of it by Status.
+// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero. If the row names a field in a way that the
+// contract does not know, the field is empty or zero too: its value is in Extra, and the command "messaging check" reports it. The method Verdict
+// of messaging.SMSService says whether the message was accepted, and Status says what became of it.
 type Transaction struct {
 	// ID is the service's ID of the message.
 	ID string `concept:"id"`
@@ -130,8 +130,8 @@ type Page struct {
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int
-	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text. It holds the service's page number, offset or cursor, and the ID of the last row, so that rows that move to the next page in
-	// the meantime are not listed twice. A cursor may repeat values of the query. It also holds a short hash of each option, so that it
-	// is refused with other options.
+	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text. It holds the service's
+	// page number, offset or cursor, and the ID of the last row, so that rows that move to the next page in the meantime are not listed twice. A
+	// cursor may repeat values of the query. Next also holds a short hash of each option, so that it is refused with other options.
 	Next string
 }

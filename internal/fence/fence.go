@@ -1,5 +1,6 @@
 // Package fence gives a queue the last word before the request of a message is written, after the message has got its credentials, its place
-// and its turn. It is for the outbox, which then records that the request begins. An outbox of another version may be linked with it: it stays as it is.
+// and its turn. It is for the outbox, which then records that the request begins. Its API must not change, because an outbox of another version may
+// call it.
 package fence
 
 import "context"
