@@ -134,11 +134,11 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 // lookupFailure returns a copy of the error of a lookup. An invalid lookup says nothing about the message: it is not wrapped, since a
 // *ValidationError matches ErrNotSent.
 func lookupFailure(err error) Error {
-	if rejected, ok := errors.AsType[*ValidationError](err); ok {
-		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + rejected.problems()}
+	if validation, ok := errors.AsType[*ValidationError](err); ok {
+		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + validation.problems()}
 	}
-	if lookup, ok := errors.AsType[*Error](err); ok {
-		return *lookup
+	if lookupErr, ok := errors.AsType[*Error](err); ok {
+		return *lookupErr
 	}
 	return Error{cause: err}
 }

@@ -78,9 +78,9 @@ func VerdictOf(err error) Verdict {
 // A judgement is what a response proves about a send. Verdicts, retries and fresh tokens follow from it.
 type judgement struct {
 	verdict  Verdict
-	reason   string // of a verdict that the status does not explain
-	result   transport.Judgement
-	platform platformClass // of a code of chat app 2's platform, or zero
+	reason   string              // of a verdict that the status does not explain
+	result   transport.Judgement // for the transport
+	platform platformClass       // of a code of chat app 2's platform, or zero
 	// hasMessage reports whether a response that fails names a message.
 	hasMessage bool
 	// response is what the response says. notJSON says why it is not in the form of the contract, or is nil.
