@@ -214,6 +214,17 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestFilterLinks has a filtered list: the chip for all channels removes the filter, and keeps the search.
+func TestFilterLinks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "Your parcel arrives today")
+	page := html.UnescapeString(r.page("?only=sms&q=parcel"))
+	contains(t, page, `<a href="/_sandbox/?q=parcel" data-nav>All</a>`)
+	contains(t, page, `<a href="/_sandbox/?only=chatapp1&q=parcel" data-nav>`)
+	contains(t, page, `<a href="/_sandbox/?only=sms&q=parcel" data-nav aria-current="true">`)
+}
+
 func TestDeepLinkOpensTheWindowAroundAMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

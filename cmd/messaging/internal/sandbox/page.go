@@ -173,12 +173,15 @@ func short(d time.Duration) string {
 	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.Round(time.Second).String())
 }
 
-// pageURL returns the URL of a page with these parameters, in pairs; empty ones are left out.
+// pageURL returns the URL of a page with these parameters, in pairs. A later pair replaces an earlier one of its name, and an empty value
+// removes the parameter.
 func pageURL(page string, values ...string) string {
 	q := url.Values{}
 	for pair := range slices.Chunk(values, 2) {
-		if pair[1] != "" {
-			q.Set(pair[0], pair[1])
+		name, value := pair[0], pair[1]
+		q.Del(name)
+		if value != "" {
+			q.Set(name, value)
 		}
 	}
 	if len(q) == 0 {
