@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -794,6 +795,21 @@ func startListen(t *testing.T, args ...string) (base string, end func() (stdout,
 		assert.Equal(t, cli.ExitOK, <-done)
 		<-copied
 		return out.String(), errs.String()
+	}
+}
+
+// TestListenPrintsNoControlCharacters receives a text with a C1 control character, which colors a terminal, and a mark that reverses text.
+func TestListenPrintsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	const text = "\u009b31m\u202eabc"
+	for _, flags := range [][]string{nil, {"--json"}} {
+		base, end := startListen(t, append([]string{"--insecure"}, flags...)...)
+		get(t, base+"/sms?from=1&text="+url.QueryEscape(text))
+		out, _ := end()
+		assert.Contains(t, out, `\u009b31m\u202eabc`)
+		for _, r := range strings.TrimSuffix(out, "\n") {
+			assert.True(t, strconv.IsGraphic(r), "%q", out)
+		}
 	}
 }
 

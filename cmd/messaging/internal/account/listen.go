@@ -284,12 +284,7 @@ func (l *listener) print(kind, id, from, to, text string, event any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.json {
-		data, err := json.Marshal(map[string]any{"kind": kind, "event": event})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(l.console.Out, "%s\n", data)
-		return err
+		return writeJSON(l.console.Out, map[string]any{"kind": kind, "event": event})
 	}
 	_, err := fmt.Fprintf(l.console.Out, "%s  %s  %s  %s → %s  %s\n", time.Now().Format(time.TimeOnly),
 		l.console.Paint(color.FgCyan, kind), printable(id), printable(from), printable(to), printable(strings.TrimSpace(text)))
