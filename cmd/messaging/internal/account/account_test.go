@@ -387,6 +387,32 @@ func TestListNamesInvalidFlags(t *testing.T) {
 	assert.NoFileExists(t, statePath(file))
 }
 
+// TestResumeRemovesFilesOfListThatCannotBegin has an invalid flag in the first run, which is corrected. A file that existed before stays.
+func TestResumeRemovesFilesOfListThatCannotBegin(t *testing.T) {
+	s, _ := newShell(t)
+	s.serveRows(`{"id":"m-1"}`)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	corrected := []string{"list", "--format", "csv", "--out", file, "--resume"}
+	invalid := append(slices.Clone(corrected), "--page-size", "-1")
+
+	_, errs, status := s.run(invalid...)
+	assert.Equal(t, cli.ExitUsage, status, errs)
+	assert.NoFileExists(t, file)
+	assert.NoFileExists(t, statePath(file))
+
+	require.NoError(t, os.WriteFile(file, nil, ownerOnly))
+	_, errs, status = s.run(invalid...)
+	assert.Equal(t, cli.ExitUsage, status, errs)
+	assert.FileExists(t, file)
+	assert.NoFileExists(t, statePath(file))
+
+	_, errs, status = s.run(corrected...)
+	assert.Equal(t, cli.ExitOK, status, errs)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), "m-1")
+}
+
 // TestListFiltersByStatus has a contract with a name for the filter.
 func TestListFiltersByStatus(t *testing.T) {
 	overlay := []byte(`{"sms.list": {"params": {"status": "state"}}}`)

@@ -156,7 +156,12 @@ func (l *listing) print(ctx context.Context, client *messaging.Client) error {
 
 // writeFile writes the rows into the file of --out.
 func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error {
-	file, state, err := l.openOutput()
+	status, state, err := l.outputFile()
+	if err != nil {
+		return err
+	}
+	created := l.createdFrom(status)
+	file, state, err := l.openOutput(status, state)
 	if err != nil {
 		return err
 	}
@@ -177,14 +182,23 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	err = l.writePages(ctx, to)
 	to.progress.End()
-	if isUsage(err) && !l.resume {
-		return errors.Join(listError(err, ""), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
+	if isUsage(err) {
+		return errors.Join(listError(err, ""), file.Close(), removeAll(created))
 	}
 	if err != nil {
 		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
 	return to.finish()
+}
+
+// removeAll removes files.
+func removeAll(names []string) error {
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, os.Remove(name))
+	}
+	return errors.Join(errs...)
 }
 
 // writePages writes the rows of the listing.

@@ -110,13 +110,21 @@ func (l *listing) outputFile() (outputStatus, *resumeState, error) {
 	}
 }
 
+// createdFrom returns the files that a listing creates when its output has this status. An empty file may exist before.
+func (l *listing) createdFrom(status outputStatus) []string {
+	if status != statusFresh {
+		return nil
+	}
+	created := []string{statePath(l.out)}
+	if _, err := os.Lstat(l.out); errors.Is(err, fs.ErrNotExist) {
+		created = append(created, l.out)
+	}
+	return created
+}
+
 // openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing. The file is nil if the listing is
 // complete.
-func (l *listing) openOutput() (*os.File, *resumeState, error) {
-	status, state, err := l.outputFile()
-	if err != nil {
-		return nil, nil, err
-	}
+func (l *listing) openOutput(status outputStatus, state *resumeState) (*os.File, *resumeState, error) {
 	if l.resume {
 		return l.resumeOutput(status, state)
 	}
