@@ -261,9 +261,11 @@ func TestListCountsUnreadableRows(t *testing.T) {
 	s, _ := newShell(t)
 	many := strings.Repeat(unreadableRow("m-1")+",", 24) + unreadableRow("m-1")
 	for want, pages := range map[string][]string{
-		"messaging list: 1 row could not be read in full\n":             {`{"id":"m-2"},` + unreadableRow("m-1")},
-		"messaging list: 3 rows could not be read in full\n":            {unreadableRow("m-1") + "," + unreadableRow("m-2"), unreadableRow("m-3")},
-		"messaging list: more than 20 rows could not be read in full\n": {many},
+		"messaging list: 1 row could not be read in full\n":  {`{"id":"m-2"},` + unreadableRow("m-1")},
+		"messaging list: 3 rows could not be read in full\n": {unreadableRow("m-1") + "," + unreadableRow("m-2"), unreadableRow("m-3")},
+		"messaging: sms.list: row 20 of page 1 (ID m-1) cannot be read: CreatedAt is in no known form\n" +
+			"5 more rows of the page cannot be read\n" +
+			"messaging list: 25 rows could not be read in full\n": {many},
 	} {
 		s.serveRows(pages...)
 		out, errs, status := s.run("list", "--json")
@@ -274,6 +276,21 @@ func TestListCountsUnreadableRows(t *testing.T) {
 	s.serveRows(unreadableRow("m-1"), "fails")
 	_, errs, status := s.run("list", "--json")
 	assert.Equal(t, cli.ExitUnknown, status, errs)
+}
+
+// TestListCountsRowsWithinLimit has unreadable rows before and after the limit, on one page.
+func TestListCountsRowsWithinLimit(t *testing.T) {
+	s, _ := newShell(t)
+	s.serveRows(`{"id":"m-1"},` + unreadableRow("m-2") + "," + unreadableRow("m-3"))
+	out, errs, status := s.run("list", "--json", "--limit", "1")
+	assert.Equal(t, cli.ExitOK, status, errs)
+	assert.Empty(t, errs)
+	assert.Contains(t, out, "m-1")
+	_, errs, status = s.run("list", "--json", "--limit", "2")
+	assert.Equal(t, cli.ExitRefused, status)
+	assert.Contains(t, errs, "m-2")
+	assert.NotContains(t, errs, "m-3")
+	assert.Contains(t, errs, "messaging list: 1 row could not be read in full")
 }
 
 // TestResumedListCountsUnreadableRows has the rows in the page before an interruption.

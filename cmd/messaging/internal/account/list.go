@@ -167,7 +167,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	if file == nil {
 		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
-		return state.Unreadable.err()
+		return unreadableError(state.Unreadable)
 	}
 	defer func() { _ = file.Close() }()
 	to := &output{
@@ -207,7 +207,7 @@ func (l *listing) writePages(ctx context.Context, to *output) error {
 		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
 			return err
 		}
-		if err = to.writePage(page, err); err != nil {
+		if err = to.writePage(page); err != nil {
 			return err
 		}
 		if to.isFull() {

@@ -22,12 +22,12 @@ type output struct {
 	name string   // of the file
 }
 
-// writePage writes a page. Rows that could not be read in full are written as far as possible, and their error is printed.
-func (o *output) writePage(page sms.Page, unreadableErr error) error {
-	if unreadableErr != nil {
-		o.console.Complain(unreadableErr)
-	}
+// writePage writes the rows of a page that the limit leaves. Rows that could not be read in full are written as far as possible, and their
+// errors are printed.
+func (o *output) writePage(page sms.Page) error {
 	rows := o.withinLimit(page.Transactions)
+	unreadable := readErrors(rows)
+	complain(o.console, unreadable)
 	for _, tx := range rows {
 		if err := o.rows.Write(judge(o.client, tx)); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (o *output) writePage(page sms.Page, unreadableErr error) error {
 	if err := o.rows.Flush(); err != nil {
 		return err
 	}
-	o.state.Unreadable.add(unreadableErr)
+	o.state.Unreadable += len(unreadable)
 	o.state.Rows += len(rows)
 	o.progress.Set(o.state.Rows, page.Total)
 	isLast := page.Next == ""
@@ -64,7 +64,7 @@ func (o *output) finish() error {
 			return err
 		}
 	}
-	return o.state.Unreadable.err()
+	return unreadableError(o.state.Unreadable)
 }
 
 // rowsIn describes how many rows a file has.

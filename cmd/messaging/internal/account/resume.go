@@ -29,7 +29,7 @@ type resumeState struct {
 	Rows          int               `json:"rows"`
 	Done          bool              `json:"done,omitzero"` // the file is complete
 
-	Unreadable unreadable `json:"unreadable,omitzero"` // of the rows in the file
+	Unreadable int `json:"unreadableRows,omitzero"` // of the rows in the file
 }
 
 func statePath(out string) string { return out + ".resume" }
@@ -300,7 +300,7 @@ func replaceFile(path string, data []byte) error {
 
 // finish syncs the complete file, and removes the state unless rows could not be read.
 func (s *resumeState) finish(out string, file *os.File) error {
-	if s.Unreadable.Rows > 0 {
+	if s.Unreadable > 0 {
 		s.Done = true
 		return s.save(out, file, "")
 	}

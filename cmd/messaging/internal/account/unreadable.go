@@ -4,45 +4,41 @@ import (
 	"errors"
 	"fmt"
 
-	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// unreadable counts the rows of a listing that could not be read in full.
-type unreadable struct {
-	Rows int  `json:"rows"`
-	More bool `json:"more"` // there are more than Rows
-}
-
-// add counts the rows in the error of a page.
-func (u *unreadable) add(pageErr error) {
-	if pageErr == nil {
-		return
-	}
-	rows := []error{pageErr}
-	if joined, ok := pageErr.(interface{ Unwrap() []error }); ok {
-		rows = joined.Unwrap()
-	}
-	for _, row := range rows {
-		if errors.Is(row, messaging.ErrUnreadableRow) {
-			u.Rows++
-		} else {
-			u.More = true // the library joins the first errors and the number of the rest
+// readErrors returns the errors of the rows that could not be read in full.
+func readErrors(rows []sms.Transaction) []error {
+	var errs []error
+	for _, tx := range rows {
+		if tx.ReadError != nil {
+			errs = append(errs, tx.ReadError)
 		}
 	}
+	return errs
 }
 
-// err returns the error of a complete listing with such rows, or nil.
-func (u *unreadable) err() error {
-	if u.Rows == 0 {
+// complain prints the errors of a page: the first 20 of them, and the number of the rest.
+func complain(console cli.Console, errs []error) {
+	const most = 20
+	shown := errs[:min(len(errs), most)]
+	for _, err := range shown {
+		console.Complain(err)
+	}
+	if rest := len(errs) - len(shown); rest > 0 {
+		console.Note(fmt.Sprintf("%d more rows of the page cannot be read", rest))
+	}
+}
+
+// unreadableError returns the error of a complete listing with so many rows that could not be read in full, or nil for 0.
+func unreadableError(rows int) error {
+	if rows == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d rows", u.Rows)
-	if u.Rows == 1 {
-		text = "1 row"
+	text := fmt.Sprintf("%d rows could not be read in full", rows)
+	if rows == 1 {
+		text = "1 row could not be read in full"
 	}
-	if u.More {
-		text = "more than " + text
-	}
-	return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("%s could not be read in full", text)}
+	return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New(text)}
 }
