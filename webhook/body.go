@@ -34,9 +34,10 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	if len(inner.events) > 0 { // rule 4
 		return inner.events, inner.loss
 	}
-	isSure := f.isSure()                // before appendEvents, for which the name id suffices
-	body, err := f.appendEvents(buffer) // rule 5
-	if isSure && err == nil {           // a value within that is no event may describe the body
+	isCallback := f.name == CallbackDelivery && !f.isReport() // before appendEvents, for which the name id suffices
+	body, err := f.appendEvents(buffer)                       // rule 5
+	isEvent := err == nil && !isCallback
+	if isEvent { // a value within that is no event may describe the body
 		return body, inner.loss
 	}
 	return body, cmp.Or(inner.refusal, err, inner.loss) // why nothing within is an event says more than that the body is none
@@ -131,10 +132,12 @@ func (f *fields) readInner(body []byte) (inner innerResult) {
 	return inner
 }
 
-// isEvent reports whether the parameters are an event by themselves.
+// isEvent reports whether the parameters are an event by themselves. JSON in the shape of the platform is an event if it holds a status, or a
+// message with a sender: a callback may have a type, too, and its content under that name, but no sender.
 func (f *fields) isEvent() bool {
+	body := f.bodyJSON
 	switch {
-	case f.bodyJSON.isEvent():
+	case body.holdsItems() && (len(body.statuses) > 0 || body.hasSender()):
 		return true
 	case f.name == CallbackDelivery:
 		return f.namesMessage() && f.has(conceptStatus)
@@ -143,13 +146,11 @@ func (f *fields) isEvent() bool {
 	}
 }
 
-// isSure reports whether parameters that are read as an event are one. A report may have the ID of the callback, and no status. A message has
-// its sender.
-func (f *fields) isSure() bool {
-	if f.name != CallbackDelivery || f.bodyJSON.isEnvelope() {
-		return true
-	}
-	return f.namesMessage() || f.isKnownStatus(f.values[conceptStatus].value)
+// isReport reports whether the parameters of a delivery callback are a report, and not a callback around one, which has an ID of its own and
+// no status.
+func (f *fields) isReport() bool {
+	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
+	return isEnvelope || f.namesMessage() || f.isKnownStatus(f.values[conceptStatus].value)
 }
 
 // namesMessage reports whether the parameters have the ID of a message. The name id does not suffice: it is often the ID of the callback, with
@@ -165,5 +166,6 @@ func (c *callback) isDetail(value json.RawMessage) bool {
 	object := fields{callback: c}
 	object.readObject(value, objectOf(value))
 	isComplete := object.count <= c.maxParams
-	return isComplete && !object.bodyJSON.isEnvelope() && !object.has(conceptStatus)
+	isEnvelope := shapeOf(object.bodyJSON) == shapeEnvelope
+	return isComplete && !isEnvelope && !object.has(conceptStatus)
 }

@@ -275,7 +275,7 @@ func (RequestWelcome) content() {}
 func (f *fields) content(e *envelope, one item) Content {
 	rawKind := strings.TrimSpace(cmp.Or(f.values[conceptKind].value, one.kind))
 	kind := strings.ToLower(rawKind)
-	isAlone := e.raw == nil || e.isSingle
+	isAlone := e.shape != shapeEnvelope
 	if kind == "" && isAlone {
 		kind = f.kindOfParams(e)
 	}
@@ -309,7 +309,8 @@ func (f *fields) edit(member object) Content {
 		return nil
 	}
 	raw := member.get("message")
-	content := (&fields{callback: f.callback}).content(&envelope{raw: raw, isSingle: true}, newItem(message, raw))
+	one := newItem(message, raw)
+	content := (&fields{callback: f.callback}).content(&envelope{raw: raw, shape: one.shape()}, one)
 	return Edit{MessageID: id, Content: content}
 }
 

@@ -75,7 +75,7 @@ func (f *fields) appendReports(events []event) ([]event, error) {
 	events = f.appendOthers(events)
 	isAnonymous := f.values[conceptID].value+f.values[conceptReference].value == ""
 	switch {
-	case len(e.messages) > 0 && !e.isSingle:
+	case len(e.messages) > 0 && e.shape == shapeEnvelope:
 		return events, f.name.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
 	case !isComplete:
 		return events, f.name.refuse(ErrNoMessage)

@@ -27,13 +27,33 @@ type envelope struct {
 	raw          json.RawMessage // the object; nil for none
 	origin       origin
 	isDistrusted bool // a person may have typed it
-	isSingle     bool // it is one message or status itself
+	shape        jsonShape
 	repeats      bool // a member came twice with different values
 	messages     []item
 	statuses     []item
 	others       []change // that hold anything but live messages and statuses
 	malformed    int      // messages and statuses that are no objects
 	tooLarge     bool
+}
+
+// jsonShape says what a JSON object is, as far as its members show.
+type jsonShape uint8
+
+const (
+	shapeNone     jsonShape = iota // there is no object
+	shapeOther                     // an object without a kind, which is read as a message but need not be one
+	shapeKind                      // an object with a kind, and with nothing else that shows a message of the platform
+	shapeMessage                   // a message of the platform: it has a kind, and what comes with one
+	shapeStatus                    // a status of the platform
+	shapeEnvelope                  // lists of messages and statuses, or changes
+)
+
+// shapeOf returns the shape of the object in an envelope, which may be nil.
+func shapeOf(e *envelope) jsonShape {
+	if e == nil {
+		return shapeNone
+	}
+	return e.shape
 }
 
 // origin is where an envelope was in a request.
@@ -86,6 +106,7 @@ func readEnvelope(raw []byte, members object) *envelope {
 		e.addSingle(newItem(members, raw))
 		return e
 	}
+	e.shape = shapeEnvelope
 	switch {
 	case isChange:
 		e.addChange(members, nil)
@@ -100,8 +121,8 @@ func readEnvelope(raw []byte, members object) *envelope {
 
 // addSingle adds a message or a status that came alone.
 func (e *envelope) addSingle(one item) {
-	e.isSingle = true
-	if one.isStatus() {
+	e.shape = one.shape()
+	if e.shape == shapeStatus {
 		e.statuses = []item{one}
 	} else {
 		e.messages = []item{one}
@@ -111,6 +132,7 @@ func (e *envelope) addSingle(one item) {
 func (e *envelope) addEntry(entry object) {
 	if entry == nil {
 		e.malformed++
+		return
 	}
 	for _, raw := range e.list(entry, "changes") {
 		e.addChange(e.object(raw), entry)
@@ -194,7 +216,27 @@ func (e *envelope) checkSize() { e.tooLarge = e.tooLarge || e.size() > maxEvents
 // isEmpty reports whether an envelope holds neither messages nor statuses, as one that the platform sends about an account, a template
 // or a call.
 func (e *envelope) isEmpty() bool {
-	return e.raw != nil && !e.isSingle && e.size() == len(e.others)
+	items := len(e.messages) + len(e.statuses) + e.malformed
+	return e.shape == shapeEnvelope && items == 0
+}
+
+// holdsItems reports whether an object holds a message or a status of the platform, and is no other JSON that somebody wrote.
+func (e *envelope) holdsItems() bool {
+	switch shapeOf(e) {
+	case shapeMessage, shapeStatus:
+		return true
+	case shapeEnvelope:
+		return len(e.messages)+len(e.statuses) > 0
+	case shapeNone, shapeOther, shapeKind:
+		return false
+	default:
+		return false
+	}
+}
+
+// hasSender reports whether a message has a sender.
+func (e *envelope) hasSender() bool {
+	return slices.ContainsFunc(e.messages, func(message item) bool { return message.from != "" })
 }
 
 // asDistrusted returns an envelope reduced to what a person may say.
@@ -229,43 +271,8 @@ func (e *envelope) says(c concept) string {
 
 // hasRepeats reports whether a member of an item, or of what it came in, came twice with different values.
 func (e *envelope) hasRepeats(one item) bool {
-	return e.repeats || !e.isSingle && one.repeats()
-}
-
-// isEnvelope reports whether an object holds lists of events, or a change, in the shape of the platform.
-func (e *envelope) isEnvelope() bool { return e != nil && !e.isSingle }
-
-// isCertain reports whether an object is of the platform, and not other JSON that somebody wrote.
-func (e *envelope) isCertain() bool {
-	switch {
-	case e == nil:
-		return false
-	case !e.isSingle:
-		return len(e.messages)+len(e.statuses) > 0
-	case len(e.statuses) > 0:
-		return true
-	default:
-		return e.messages[0].isCertain()
-	}
-}
-
-// isEvent reports whether a body is of the platform, and holds a message with a sender or a status. A callback may have a type, too, and its
-// content under that name, but no sender.
-func (e *envelope) isEvent() bool {
-	if !e.isCertain() {
-		return false
-	}
-	hasSender := func(message item) bool { return message.from != "" }
-	return len(e.statuses) > 0 || slices.ContainsFunc(e.messages, hasSender)
-}
-
-// isOfPlatform reports whether a body has the shape of the platform. Unlike isCertain it takes any object with a kind, because a person
-// cannot type a body.
-func (e *envelope) isOfPlatform() bool {
-	if e == nil {
-		return false
-	}
-	return !e.isSingle || e.isCertain() || e.messages[0].kind != ""
+	isListed := e.shape == shapeEnvelope // the members of an object that came alone are in repeats
+	return e.repeats || (isListed && one.repeats())
 }
 
 // people are the contacts of a value: whom its messages come from.
@@ -323,11 +330,22 @@ func firstName(of object, members ...string) string {
 	return ""
 }
 
-// isCertain reports whether an object that came alone is a message of the platform: it has a kind, and what comes with one.
-func (i item) isCertain() bool {
-	if i.kind == "" {
-		return false
+// shape returns the shape of an object that came alone.
+func (i item) shape() jsonShape {
+	switch {
+	case i.isStatus():
+		return shapeStatus
+	case i.kind == "":
+		return shapeOther
+	case i.isMessage():
+		return shapeMessage
+	default:
+		return shapeKind
 	}
+}
+
+// isMessage reports whether an object with a kind that came alone is a message of the platform: it has what comes with a kind.
+func (i item) isMessage() bool {
 	content := i.get(i.kind)
 	hasContent := isNested(content, '{') || isNested(content, '[')
 	hasNames := i.id != "" && i.from != ""

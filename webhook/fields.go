@@ -136,7 +136,7 @@ func (f *fields) maySet(c concept, isNested bool) bool {
 	case conceptJSON:
 		return true
 	case conceptFrom:
-		return !isNested && !f.bodyJSON.isCertain()
+		return !isNested && !f.bodyJSON.holdsItems()
 	default:
 		return !isNested
 	}

@@ -31,11 +31,13 @@ func (f *fields) resolve() {
 
 // candidate returns the JSON that counts if the parameters next to it agree: rules 1 and 2.
 func (f *fields) candidate() envelope {
+	bodyShape := shapeOf(f.bodyJSON)
+	isBodyOfPlatform := bodyShape != shapeNone && bodyShape != shapeOther // a kind suffices, because a person cannot type a body
 	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.values[conceptID].value
 	switch {
 	case f.paramJSON != nil:
 		return *f.paramJSON
-	case f.bodyJSON.isOfPlatform():
+	case isBodyOfPlatform:
 		return *f.bodyJSON
 	case f.textJSON != nil && named == "":
 		return *f.textJSON
@@ -93,7 +95,7 @@ func (e *envelope) asRawMessage() envelope {
 		raw:          e.raw,
 		origin:       originParam,
 		isDistrusted: true,
-		isSingle:     true,
+		shape:        shapeOther,
 		messages:     []item{{raw: e.raw}},
 	}
 }

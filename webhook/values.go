@@ -126,7 +126,8 @@ func (f *fields) setTextJSON(value string) bool {
 		return false
 	}
 	e := envelopeIn(value)
-	if !e.isCertain() || len(e.messages) == 0 {
+	holdsMessage := e.holdsItems() && len(e.messages) > 0
+	if !holdsMessage {
 		return false
 	}
 	*e = e.asDistrusted()
