@@ -150,7 +150,8 @@ func (f *fields) isEvent() bool {
 // no status.
 func (f *fields) isReport() bool {
 	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
-	return isEnvelope || f.namesMessage() || f.isKnownStatus(f.values[conceptStatus].value)
+	hasKnownStatus := f.status(f.values[conceptStatus].value) != StatusUnknown
+	return isEnvelope || f.namesMessage() || hasKnownStatus
 }
 
 // namesMessage reports whether the parameters have the ID of a message. The name id does not suffice: it is often the ID of the callback, with

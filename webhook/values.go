@@ -66,43 +66,52 @@ func (f *fields) setStatus(b binding, value string) {
 	if isBlank(value) || value == f.placeholders[conceptStatus] {
 		return
 	}
-	preferred, other := f.values[conceptStatus], field{value, b.preference}
-	if f.replacesStatus(preferred, other) {
-		preferred, other = other, preferred
+	arrived := field{value, b.preference}
+	if !f.has(conceptStatus) {
+		f.values[conceptStatus] = arrived
+		return
 	}
-	f.values[conceptStatus] = preferred
-	if f.contradictsStatus(preferred, other) {
+	present := f.rankStatus(f.values[conceptStatus])
+	further := f.rankStatus(arrived)
+	winner, loser := present, further
+	if further.outranks(present) {
+		winner, loser = further, present
+	}
+	f.values[conceptStatus] = winner.field
+	if f.contradictsStatus(winner, loser) {
 		f.ambiguous = true
 	}
 }
 
-// replacesStatus reports whether a further status counts instead of the present one. A word such as "null" counts only if there is no other.
-func (f *fields) replacesStatus(present, further field) bool {
-	wasWord, isWord := f.isStatusWord(present.value), f.isStatusWord(further.value)
-	switch {
-	case present.preference == 0:
-		return true
-	case wasWord != isWord:
-		return isWord
-	default:
-		return further.preference < present.preference
-	}
+// A rankedStatus is a status that arrived, with what decides between two of them.
+type rankedStatus struct {
+	field
+
+	isWord  bool // it is a status, known or not, and no placeholder
+	isKnown bool // the contract knows it
 }
 
-// contradictsStatus reports whether another status contradicts the preferred one. A word that the contract does not know is ignored if a
+func (f *fields) rankStatus(v field) rankedStatus {
+	status := f.status(v.value)
+	return rankedStatus{field: v, isWord: isStatus(status, v.value), isKnown: status != StatusUnknown}
+}
+
+// outranks reports whether a status counts instead of one that arrived before. A placeholder such as "null" counts only if there is no status.
+func (s rankedStatus) outranks(earlier rankedStatus) bool {
+	if s.isWord != earlier.isWord {
+		return s.isWord
+	}
+	return s.preference < earlier.preference
+}
+
+// contradictsStatus reports whether the loser of two statuses contradicts the winner. A word that the contract does not know is ignored if a
 // preferred name has a word that it knows.
-func (f *fields) contradictsStatus(preferred, other field) bool {
-	if other.preference == 0 || !f.isStatusWord(preferred.value) || !f.isStatusWord(other.value) {
-		return false
-	}
-	isIgnored := preferred.preference < other.preference && f.isKnownStatus(preferred.value) && !f.isKnownStatus(other.value)
-	return !isIgnored && !f.sameStatus(preferred.value, other.value)
+func (f *fields) contradictsStatus(winner, loser rankedStatus) bool {
+	areWords := winner.isWord && loser.isWord
+	isPreferred := winner.preference < loser.preference
+	isIgnored := isPreferred && winner.isKnown && !loser.isKnown
+	return areWords && !isIgnored && !f.sameStatus(winner.value, loser.value)
 }
-
-// isStatusWord reports whether a value is a status, known or not, and no placeholder.
-func (f *fields) isStatusWord(value string) bool { return isStatus(f.status(value), value) }
-
-func (f *fields) isKnownStatus(value string) bool { return f.status(value) != StatusUnknown }
 
 // setJSON notes the platform's JSON in a parameter for it. Only the first object counts. If there is another, the event is ambiguous.
 func (f *fields) setJSON(value string) {
