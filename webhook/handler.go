@@ -82,7 +82,8 @@ func (h *handler) serve(r *http.Request) (all response) {
 		c.end(DispositionHandled, nil, http.StatusOK)
 	}
 	for i, e := range events {
-		if i > 0 || err != nil {
+		isFirst := i == 0 && err == nil
+		if !isFirst { // the call that began before the request was read is that of the first event, or of the error
 			c = h.begin(r)
 		}
 		one := c.handle(e, i)
