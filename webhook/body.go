@@ -12,7 +12,7 @@ import (
 //  2. In the body itself, if it is a list.
 //  3. The body is an event by itself (see isEvent). Nothing is looked for in it.
 //  4. At one of the paths after "".
-//  5. The body is read as an event anyway: its only ID may have the name id, which often is that of the callback.
+//  5. The body itself, although its only ID may have the name id, which often is the ID of the callback.
 //
 // What may hold an event and cannot be read is an error, along with the events that can be read.
 
@@ -40,7 +40,7 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	if isEvent { // a value within that is no event may describe the body
 		return body, inner.loss
 	}
-	return body, cmp.Or(inner.refusal, err, inner.loss) // why nothing within is an event says more than that the body is none
+	return body, cmp.Or(inner.refusal, err, inner.loss) // a refusal of a value within is more specific than that of the body
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.

@@ -97,7 +97,7 @@ func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
 			s.elements[index].fill(part, one)
 			field.Set(reflect.Append(field, part))
 		}
-	default:
+	default: // a time.Time
 		field.Set(reflect.ValueOf(moment(text, time.UTC).UTC()))
 	}
 }
