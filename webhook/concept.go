@@ -3,7 +3,7 @@ package webhook
 // concept is what a parameter means.
 type concept int
 
-// The concepts. JSON comes before the text, because a parameter may be bound to both: whether it is a text is known once its JSON is read.
+// The concepts.
 const (
 	conceptJSON concept = iota // a message or status in the shape of the platform
 	conceptID
@@ -90,10 +90,10 @@ func newBinding(to concept, name string, preference int) binding {
 	return binding{concept: to, preference: preference}
 }
 
-// isText reports whether a parameter may be the text of a message.
-func isText(bindings []binding) bool {
+// binds reports whether a parameter with these bindings may mean a concept.
+func binds(bindings []binding, c concept) bool {
 	for _, b := range bindings {
-		if b.concept == conceptText {
+		if b.concept == c {
 			return true
 		}
 	}

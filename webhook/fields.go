@@ -58,7 +58,14 @@ func (f *fields) addParam(name, escaped string) {
 		return
 	}
 	bindings := f.bindings[name]
-	f.setAll(f.credibleBindings(bindings, value), value, false)
+	j := f.rawJSON.judgeBindings(bindings, value)
+	if j.isSuspicious {
+		f.ambiguous = true
+	}
+	if j.isSecondJSON { // a person may have typed either, so neither is a message
+		f.textJSON = nil
+	}
+	f.setAll(j.credible, value, false)
 	f.noteRawJSON(bindings, escaped, value)
 }
 
@@ -103,22 +110,22 @@ func (f *fields) addMember(name string, raw json.RawMessage) {
 	}
 }
 
-// setAll sets the fields to which a parameter is bound.
+// setAll sets the fields to which a parameter is bound. Its JSON is read first, because a text may hold a message of the platform.
 func (f *fields) setAll(bindings []binding, value string, isNested bool) {
 	isMessage := false // the value is a text that holds textJSON
+	isTyped := !isNested && binds(bindings, conceptText)
+	switch {
+	case !binds(bindings, conceptJSON):
+	case isTyped:
+		isMessage = f.setTextJSON(value)
+	default:
+		f.setJSON(value)
+	}
 	for _, b := range bindings {
 		if !f.maySet(b.concept, isNested) {
 			continue
 		}
 		switch b.concept {
-		case conceptJSON:
-			isTyped := !isNested && isText(bindings)
-			if isTyped {
-				isMessage = f.setTextJSON(value)
-			} else {
-				f.setJSON(value)
-			}
-			f.set(b, value)
 		case conceptText:
 			f.setText(b, value, isMessage)
 		case conceptStatus:

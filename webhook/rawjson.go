@@ -21,8 +21,8 @@ import (
 // leaves complete JSON in front of it. So a parameter that follows raw JSON is treated as typed:
 //
 //  1. Further JSON never counts.
-//  2. A parameter that says which event this is, whose, or of which kind makes the event ambiguous, unless the JSON says the same. It
-//     counts only where complete JSON says nothing, or where a person may have typed the JSON as well.
+//  2. A parameter for the ID, the sender, the status or the kind of an event makes the event ambiguous, unless the JSON has the same value.
+//     The parameter counts only if the JSON is complete and lacks the value, or is complete and may have been typed by a person as well.
 //  3. Any other parameter counts.
 type rawJSON struct {
 	envelope *envelope // what the JSON says; nil for nothing
@@ -30,57 +30,59 @@ type rawJSON struct {
 	isText   bool      // a person may have typed the JSON itself, as a text
 }
 
-// A verdict is about one meaning of a parameter that follows raw JSON.
-type verdict struct {
+// A credibility is that of one meaning of a parameter that follows raw JSON.
+type credibility struct {
 	counts       bool // the parameter may set the field
 	isSuspicious bool // a person may have typed the parameter, and the event is ambiguous
 }
 
 // judge decides about a parameter that follows the JSON and sets the field of a concept.
-func (r *rawJSON) judge(c concept, value string) verdict {
+func (r *rawJSON) judge(c concept, value string) credibility {
 	isIdentity := c.identifies() || c == conceptKind
 	switch {
 	case c == conceptJSON: // rule 1
-		return verdict{counts: false, isSuspicious: beginsObject(value)}
+		return credibility{counts: false, isSuspicious: beginsObject(value)}
 	case isIdentity: // rule 2
 		said := r.envelope.says(c)
 		isSilent := said == ""
-		return verdict{
+		return credibility{
 			counts:       !r.isCut && (isSilent || r.isText),
 			isSuspicious: isSilent || conflicts(said, value),
 		}
 	default: // rule 3
-		return verdict{counts: true}
+		return credibility{counts: true}
 	}
 }
 
-// credibleBindings returns the bindings of a parameter in a form that may set a field: all of them, unless the parameter follows raw JSON.
-// A suspicious parameter marks the event as ambiguous.
-func (f *fields) credibleBindings(bindings []binding, value string) []binding {
-	if f.rawJSON == nil {
-		return bindings
+// A judgement is about all meanings of a parameter of a form.
+type judgement struct {
+	credible     []binding // that may set a field
+	isSuspicious bool      // the event is ambiguous
+	isSecondJSON bool      // the parameter holds JSON again
+}
+
+// judgeBindings decides about a parameter of a form. If no raw JSON came before, every binding may set its field.
+func (r *rawJSON) judgeBindings(bindings []binding, value string) judgement {
+	if r == nil {
+		return judgement{credible: bindings}
 	}
-	var credible []binding
+	var j judgement
 	for _, b := range bindings {
-		v := f.rawJSON.judge(b.concept, value)
-		if v.counts {
-			credible = append(credible, b)
+		c := r.judge(b.concept, value)
+		if c.counts {
+			j.credible = append(j.credible, b)
 		}
-		if v.isSuspicious {
-			f.ambiguous = true
-		}
-		isSecondJSON := b.concept == conceptJSON && v.isSuspicious
-		if isSecondJSON { // a person may have typed either, so neither is a message
-			f.textJSON = nil
+		if c.isSuspicious {
+			j.isSuspicious = true
+			j.isSecondJSON = j.isSecondJSON || b.concept == conceptJSON
 		}
 	}
-	return credible
+	return j
 }
 
 // noteRawJSON notes that a parameter of a form is raw JSON, after the parameter has set its fields.
 func (f *fields) noteRawJSON(bindings []binding, escaped, value string) {
-	isForJSON := len(bindings) > 0 && bindings[0].concept == conceptJSON
-	isRaw := isForJSON && beginsObject(value) && !isEscaped(escaped)
+	isRaw := binds(bindings, conceptJSON) && beginsObject(value) && !isEscaped(escaped)
 	if !isRaw {
 		return
 	}
@@ -90,7 +92,7 @@ func (f *fields) noteRawJSON(bindings []binding, escaped, value string) {
 		f.rawJSON = &rawJSON{isCut: true}
 		f.ambiguous = true
 	case f.rawJSON != nil: // the first counts
-	case !isText(bindings):
+	case !binds(bindings, conceptText):
 		f.rawJSON = &rawJSON{envelope: f.paramJSON}
 	case f.textJSON != nil:
 		f.rawJSON = &rawJSON{envelope: f.textJSON, isText: true}
