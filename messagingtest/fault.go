@@ -28,28 +28,28 @@ type Fault struct {
 type faultKind int
 
 const (
-	noFault faultKind = iota
-	acceptThenDrop
-	dropUnread
-	slow
-	status
-	statusAfter
-	errorCode
-	page
-	truncated
-	notJSON
+	kindNone faultKind = iota
+	kindAcceptThenDrop
+	kindDropUnread
+	kindSlow
+	kindStatus
+	kindStatusAfter
+	kindErrorCode
+	kindPage
+	kindTruncated
+	kindNotJSON
 )
 
 // FaultAcceptThenDrop processes the request and then resets the connection without a response.
-func FaultAcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
+func FaultAcceptThenDrop() Fault { return Fault{kind: kindAcceptThenDrop} }
 
 // FaultDropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's
 // verdict is unknown nevertheless: it sees the same reset whether the service has read the request or not.
-func FaultDropUnread() Fault { return Fault{kind: dropUnread} }
+func FaultDropUnread() Fault { return Fault{kind: kindDropUnread} }
 
 // FaultSlow processes the request at once and responds after d. It ends without a response when the client goes away or the
 // server is closed, so a very long d is a service that never responds.
-func FaultSlow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
+func FaultSlow(d time.Duration) Fault { return Fault{kind: kindSlow, delay: d} }
 
 // FaultStatus responds with an HTTP status, 200 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
@@ -60,7 +60,7 @@ func FaultSlow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 // FaultStatus panics if the code is not in 200 to 599.
 func FaultStatus(code int, retryAfter time.Duration) Fault {
 	panicUnless(code >= 200 && code <= 599, "FaultStatus(%d): not in 200 to 599", code)
-	return Fault{kind: status, status: code, retryAfter: retryAfter}
+	return Fault{kind: kindStatus, status: code, retryAfter: retryAfter}
 }
 
 // FaultStatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: like a service that fails
@@ -70,7 +70,7 @@ func FaultStatus(code int, retryAfter time.Duration) Fault {
 // FaultStatusAfter panics if the code is not in 200 to 599.
 func FaultStatusAfter(code int, body string) Fault {
 	panicUnless(code >= 200 && code <= 599, "FaultStatusAfter(%d): not in 200 to 599", code)
-	return Fault{kind: statusAfter, status: code, body: body}
+	return Fault{kind: kindStatusAfter, status: code, body: body}
 }
 
 // FaultCode refuses the request with HTTP status 400 and an error code, at the contract's first place of a code, and processes nothing: such as
@@ -79,7 +79,7 @@ func FaultStatusAfter(code int, body string) Fault {
 // FaultCode panics if the code is empty.
 func FaultCode(code string) Fault {
 	panicUnless(code != "", "FaultCode: the code is empty")
-	return Fault{kind: errorCode, status: http.StatusBadRequest, body: code}
+	return Fault{kind: kindErrorCode, status: http.StatusBadRequest, body: code}
 }
 
 // FaultPage responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, like a proxy that cannot reach the
@@ -89,38 +89,38 @@ func FaultCode(code string) Fault {
 func FaultPage(code int) Fault {
 	panicUnless(code >= 200 && code <= 599, "FaultPage(%d): not in 200 to 599", code)
 	text := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
-	return Fault{kind: page, status: code, body: text}
+	return Fault{kind: kindPage, status: code, body: text}
 }
 
 // FaultTruncated processes the request and cuts the response in the middle: the status is 200, Content-Length is larger than what
 // is sent, and the connection ends.
-func FaultTruncated() Fault { return Fault{kind: truncated} }
+func FaultTruncated() Fault { return Fault{kind: kindTruncated} }
 
 // FaultNotJSON processes the request and responds with status 200 and an HTML page, as the sign-in page of a network does.
-func FaultNotJSON() Fault { return Fault{kind: notJSON} }
+func FaultNotJSON() Fault { return Fault{kind: kindNotJSON} }
 
 const signInPage = "<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
 	switch f.kind {
-	case acceptThenDrop:
+	case kindAcceptThenDrop:
 		return "AcceptThenDrop"
-	case dropUnread:
+	case kindDropUnread:
 		return "DropUnread"
-	case slow:
+	case kindSlow:
 		return fmt.Sprintf("Slow(%v)", f.delay)
-	case status:
+	case kindStatus:
 		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
-	case statusAfter:
+	case kindStatusAfter:
 		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
-	case errorCode:
+	case kindErrorCode:
 		return fmt.Sprintf("Code(%q)", f.body)
-	case page:
+	case kindPage:
 		return fmt.Sprintf("Page(%d)", f.status)
-	case truncated:
+	case kindTruncated:
 		return "Truncated"
-	case notJSON:
+	case kindNotJSON:
 		return "NotJSON"
 	default:
 		return "None"
@@ -274,7 +274,7 @@ func (s *Server) addressOf(r *http.Request, body []byte) address {
 // replacesResponse reports whether a request with this fault gets a response of the fault, not the response of the service.
 func (f Fault) replacesResponse() bool {
 	switch f.kind {
-	case status, statusAfter, errorCode, page:
+	case kindStatus, kindStatusAfter, kindErrorCode, kindPage:
 		return true
 	default:
 		return false
@@ -283,15 +283,15 @@ func (f Fault) replacesResponse() bool {
 
 // isProcessed reports whether a request with this fault is processed.
 func (f Fault) isProcessed() bool {
-	return !slices.Contains([]faultKind{dropUnread, status, errorCode, page}, f.kind)
+	return !slices.Contains([]faultKind{kindDropUnread, kindStatus, kindErrorCode, kindPage}, f.kind)
 }
 
 // respond writes the response to a request, or what the fault makes of it.
 func (f Fault) respond(w http.ResponseWriter, resp response) {
 	switch f.kind {
-	case acceptThenDrop, dropUnread:
+	case kindAcceptThenDrop, kindDropUnread:
 		reset(w)
-	case truncated:
+	case kindTruncated:
 		resp.status = http.StatusOK
 		resp.header = maps.Clone(resp.header)
 		resp.header.Set("Content-Length", strconv.Itoa(len(resp.body)))
@@ -299,7 +299,7 @@ func (f Fault) respond(w http.ResponseWriter, resp response) {
 		resp.write(w)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	case notJSON:
+	case kindNotJSON:
 		htmlResponse(http.StatusOK, signInPage).write(w)
 	default:
 		resp.write(w)
@@ -322,7 +322,7 @@ func reset(w http.ResponseWriter) {
 func (s *Server) faultResponse(r *http.Request, f Fault, requestID string) response {
 	var resp response
 	switch {
-	case f.kind == errorCode:
+	case f.kind == kindErrorCode:
 		resp = jsonResponse(f.status, s.failure(requestID, "refused", s.names.Errors.Code, f.body))
 	case f.body == "":
 		resp = s.errorResponse(r, f.status, requestID)

@@ -216,7 +216,7 @@ func (s *Server) notify(r *http.Request, fault Fault, requestID string) {
 // ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault, isChosen := s.arrive(r.Context())
-	if fault.kind == dropUnread {
+	if fault.kind == kindDropUnread {
 		s.notify(r, fault, "")
 		reset(w)
 		return
