@@ -89,12 +89,14 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		if value == "" {
 			return q, &problem{"query", name + " is empty"}
 		}
-		if isPosition, p := q.setPosition(concept, name, value); p != nil {
+		isPosition, p := q.setPosition(concept, name, value)
+		if p != nil {
 			return q, p
-		} else if isPosition {
+		}
+		if isPosition {
 			continue
 		}
-		if p := q.setFilter(f, concept, value); p != nil {
+		if p = q.setFilter(f, concept, value); p != nil {
 			return q, p
 		}
 		key.Set(concept, value)

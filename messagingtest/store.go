@@ -186,13 +186,15 @@ func storeChecks() []storeCheck {
 			check: func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				rival := &storeTest{store: s.rival.store, key: s.key}
-				for began := time.Now(); rival.calls.Load() == 0; <-time.After(storePause) {
+				began := time.Now()
+				for rival.calls.Load() == 0 {
 					short, cancel := context.WithTimeout(ctx, leaseTimeout)
 					_ = rival.once(short, nil)
 					cancel()
 					if time.Since(began) > leaseTimeout {
 						return errors.Join(errNoLease, finish(nil))
 					}
+					<-time.After(storePause)
 				}
 				_ = finish(errHandle)
 				return rival.want(1, errors.Join(rival.once(ctx, nil), s.want(1, s.once(ctx, nil))))

@@ -21,7 +21,9 @@ func newTimeFormat(form, zone string, layouts ...string) timeFormat {
 		form = layouts[0]
 	}
 	location, err := time.LoadLocation(zone)
-	if err != nil || form == "rfc1123" || strings.HasPrefix(form, "rfc3339") { // never an error: the contract is valid
+	isUnknown := err != nil // never: the contract is valid
+	isUTC := form == "rfc1123" || strings.HasPrefix(form, "rfc3339")
+	if isUnknown || isUTC {
 		location = time.UTC
 	}
 	named := map[string]string{
