@@ -54,26 +54,39 @@ func (m Sent) React(emoji string) InboundChatApp {
 // Read returns the platform's status that says that the recipient has read a chat-app-2 message, for the handlers of chat app 2
 // and of delivery reports. It panics for other channels: use [Server.ReportDelivery] for them.
 func (m Sent) Read() InboundChatApp {
-	in := m.platformReply("read", nil)
+	m.checkPlatformReply("read")
 	status := document{
 		"id":           m.ID,
 		"status":       "read",
-		"timestamp":    strconv.FormatInt(in.ReceivedAt.Unix(), 10),
-		"recipient_id": in.From,
+		"timestamp":    strconv.FormatInt(m.At.Unix(), 10),
+		"recipient_id": m.recipientID(),
 	}
 	return InboundChatApp{Channel: m.Channel, JSON: string(encode(status))}
 }
 
 // platformReply is like inbound, for a kind of message that only the third-party platform has.
 func (m Sent) platformReply(kind string, content document) InboundChatApp {
-	panicUnless(m.Channel == channelChatApp2 || m.Channel == channelSMS, "chat app 1 has no such reply: %s", kind)
+	m.checkPlatformReply(kind)
 	return m.inbound(kind, content)
 }
 
+// checkPlatformReply panics unless the message is of the third-party platform.
+func (m Sent) checkPlatformReply(kind string) {
+	panicUnless(m.Channel == channelChatApp2 || m.Channel == channelSMS, "chat app 1 has no such reply: %s", kind)
+	m.checkIsChat()
+}
+
+func (m Sent) checkIsChat() {
+	panicUnless(m.Channel != channelSMS && m.Channel != "", "the recipient of an SMS replies by InboundSMS")
+}
+
+// recipientID returns the number of the recipient as the platform writes it.
+func (m Sent) recipientID() string { return strings.TrimPrefix(plainNumber(m.To), "+") }
+
 // inbound returns a message of the recipient. That of chat app 2 has an object of the platform, which refers to m.
 func (m Sent) inbound(kind string, content document) InboundChatApp {
-	panicUnless(m.Channel != channelSMS && m.Channel != "", "the recipient of an SMS replies by InboundSMS")
-	from := strings.TrimPrefix(plainNumber(m.To), "+")
+	m.checkIsChat()
+	from := m.recipientID()
 	in := InboundChatApp{
 		Channel:    m.Channel,
 		ID:         "in-" + rand.Text(),
