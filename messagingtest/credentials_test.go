@@ -74,3 +74,11 @@ func TestCredentialsAreCheckedFirst(t *testing.T) {
 	req.Header.Set("Authorization", "Bearer x")
 	assert.Equal(t, http.StatusUnauthorized, do(newClient(t), req).status)
 }
+
+func TestMissingCredentialsAreNamed(t *testing.T) {
+	s := NewServer(t)
+	req := newRequest(t, s, goodBody)
+	req.Header.Del("Authorization")
+	r := do(newClient(t), req)
+	assert.Contains(t, string(r.body), "no credentials: want the header Authorization or a key pair in the body")
+}

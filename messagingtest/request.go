@@ -257,13 +257,21 @@ func (s *Server) authorize(c credentials) *problem {
 	hasPair := len(c.keys)+len(c.secrets) > 0
 	switch {
 	case len(c.tokens) == 0 && !hasPair:
-		return &problem{"unauthorized", "no credentials: neither the header " + token.Header + " nor a key pair in: " + pair.In}
+		return &problem{"unauthorized", "no credentials: want the header " + token.Header + " or " + placeOfPair(pair.In)}
 	case len(c.tokens) > 0 && !s.isToken(c.tokens):
 		return &problem{"unauthorized", token.Header + " is not, once, " + strings.TrimSpace(token.Scheme+" and the token of this server")}
 	case hasPair && !s.isPair(c.keys, c.secrets):
 		return &problem{"unauthorized", "the key pair is not that of this server"}
 	}
 	return nil
+}
+
+// placeOfPair returns where the contract has a key pair.
+func placeOfPair(in string) string {
+	if in == "basic" {
+		return "basic authentication"
+	}
+	return "a key pair in the " + in
 }
 
 // isToken reports whether the values of a header are the token, after a scheme in any case.
@@ -306,8 +314,12 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 		}
 	}
 	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
+		check := f.checkFieldConstant
+		if concept == table.GSM || concept == table.Unicode {
+			check = f.checkAlphabetConstant
+		}
 		for name, constant := range f.FieldConstants[concept] {
-			if p := f.checkFieldConstant(concept, name, constant); p != nil {
+			if p := check(concept, name, constant); p != nil {
 				return p
 			}
 		}
@@ -315,28 +327,52 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 	return nil
 }
 
-// checkFieldConstant checks a constant that goes with a field, or with texts in one of the two alphabets.
+// checkFieldConstant checks a constant that goes with a field.
 func (f fields) checkFieldConstant(concept, name string, constant any) *problem {
-	alphabet := table.GSM
-	if !isGSM(f.text("text")) {
-		alphabet = table.Unicode
+	if !f.hasGoodValue(concept, name, constant) {
+		return wrongConstant(name, constant)
 	}
-	isForAlphabet := concept == table.GSM || concept == table.Unicode
-	_, hasOwn := f.FieldConstants[alphabet][name]
-	if isForAlphabet && concept != alphabet && hasOwn {
-		return nil // this text has another constant of the same name
-	}
-	_, isPresent := f.values[name]
-	isWanted := f.has(concept) || concept == alphabet
-	switch {
-	case isPresent && f.ConstantsGiveWay(concept): // an extra field may replace the constants of the default contract
-		return nil
-	case isPresent && !f.isConstant(name, constant):
-		return &problem{"kind", name + " is not " + string(encode(constant))}
-	case isPresent != isWanted:
-		return &problem{"callback", cmp.Or(f.name(concept), "a text in "+concept) + " and " + name + " go together"}
+	if !f.goesWith(concept, name, f.has(concept)) {
+		return &problem{"callback", f.name(concept) + " and " + name + " go together"}
 	}
 	return nil
+}
+
+// checkAlphabetConstant checks a constant that goes with texts in one of the two alphabets.
+func (f fields) checkAlphabetConstant(alphabet, name string, constant any) *problem {
+	alphabetOfText := table.GSM
+	if !isGSM(f.text("text")) {
+		alphabetOfText = table.Unicode
+	}
+	isOfText := alphabet == alphabetOfText
+	_, hasOther := f.FieldConstants[alphabetOfText][name]
+	switch {
+	case !isOfText && hasOther: // this text has another constant of the same name
+		return nil
+	case !f.hasGoodValue(alphabet, name, constant):
+		return wrongConstant(name, constant)
+	case !f.goesWith(alphabet, name, isOfText):
+		return &problem{"callback", "a text in " + alphabet + " and " + name + " go together"}
+	default:
+		return nil
+	}
+}
+
+func wrongConstant(name string, constant any) *problem {
+	return &problem{"kind", name + " is not " + string(encode(constant))}
+}
+
+// hasGoodValue reports whether a constant is absent or has its value.
+func (f fields) hasGoodValue(concept, name string, constant any) bool {
+	_, isPresent := f.values[name]
+	return !isPresent || f.ConstantsGiveWay(concept) || f.isConstant(name, constant)
+}
+
+// goesWith reports whether a constant is present if it is wanted, and only then. An extra field may replace a constant of the default contract.
+func (f fields) goesWith(concept, name string, isWanted bool) bool {
+	_, isPresent := f.values[name]
+	isExtra := isPresent && f.ConstantsGiveWay(concept)
+	return isExtra || isPresent == isWanted
 }
 
 // isConstant reports whether a value is that of the contract. A form holds it as text.
