@@ -59,13 +59,11 @@ The help of each command says more.`,
 		Version: buildVersion().Version,
 	}
 	root.RunE = func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			_, _ = fmt.Fprint(console.Err, root.UsageString())
-			return &cli.ExitError{Status: cli.ExitUsage}
-		default:
+		if len(args) > 0 {
 			return cli.Unknown(root, args[0])
 		}
+		_, _ = fmt.Fprint(console.Err, root.UsageString())
+		return &cli.ExitError{Status: cli.ExitUsage}
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(sandbox.NewCommand(console), check.NewCommand(console), learn.NewCommand(console))
@@ -145,14 +143,14 @@ func newVersion(console cli.Console) *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(console.Out).Encode(v)
 			}
-			_, err := fmt.Fprintf(console.Out, "messaging %s %s %s", v.Version, v.Go, v.Platform)
+			text := "messaging " + v.Version + " " + v.Go + " " + v.Platform
 			if v.Revision != "" {
-				_, _ = fmt.Fprintf(console.Out, " %s", v.Revision)
+				text += " " + v.Revision
 			}
 			if v.Modified {
-				_, _ = fmt.Fprint(console.Out, " (modified)")
+				text += " (modified)"
 			}
-			_, _ = fmt.Fprintln(console.Out)
+			_, err := fmt.Fprintln(console.Out, text)
 			return err
 		},
 	}
