@@ -73,8 +73,8 @@ func newSend(console cli.Console) *cobra.Command {
 	return send
 }
 
-// sending is one run of send: its flags.
-type sending struct {
+// sendFlags holds the flags of send.
+type sendFlags struct {
 	settings
 	message
 
@@ -82,7 +82,7 @@ type sending struct {
 }
 
 func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
-	r := &sending{settings: settings{console: console}}
+	r := &sendFlags{settings: settings{console: console}}
 	from := ""
 	if s.from != "" {
 		from = " --from " + s.example
@@ -108,7 +108,7 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	return command
 }
 
-func addFlags[M any](flags *pflag.FlagSet, r *sending, s sender[M]) {
+func addFlags[M any](flags *pflag.FlagSet, r *sendFlags, s sender[M]) {
 	r.settings.flags(flags)
 	if s.from != "" {
 		flags.StringVar(&r.from, "from", "", s.from)
@@ -129,9 +129,12 @@ func addFlags[M any](flags *pflag.FlagSet, r *sending, s sender[M]) {
 }
 
 // checkFlags rejects flags for a message that comes from a file.
-func (r *sending) checkFlags(flags *pflag.FlagSet) error {
+func (r *sendFlags) checkFlags(flags *pflag.FlagSet) error {
+	if r.file == "" {
+		return nil
+	}
 	for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
-		if r.file != "" && flags.Changed(flag) {
+		if flags.Changed(flag) {
 			return fmt.Errorf("--%s: want it in the file of --file, or no --file", flag)
 		}
 	}
@@ -139,7 +142,7 @@ func (r *sending) checkFlags(flags *pflag.FlagSet) error {
 }
 
 // send sends the message that the flags or the file describe.
-func send[M any](ctx context.Context, r *sending, s sender[M]) error {
+func send[M any](ctx context.Context, r *sendFlags, s sender[M]) error {
 	trace := &tracer{console: r.console}
 	client, err := r.client(trace.options(r.verbose)...)
 	if err != nil {
@@ -165,7 +168,7 @@ func send[M any](ctx context.Context, r *sending, s sender[M]) error {
 	return r.printVerdict(receipt, err)
 }
 
-func (r *sending) printValid() error {
+func (r *sendFlags) printValid() error {
 	text := "valid: nothing was sent"
 	if r.json {
 		text = `{"valid":true}`
@@ -175,7 +178,7 @@ func (r *sending) printValid() error {
 }
 
 // confirm asks before a message goes to a real account.
-func (r *sending) confirm(ctx context.Context) error {
+func (r *sendFlags) confirm(ctx context.Context) error {
 	if r.yes || !r.isReal() {
 		return nil
 	}
