@@ -200,16 +200,26 @@ func (f *faultRules) active(now time.Time) []faultRule {
 // choose returns the rule for a request, or a rule without a fault. Rules for the next requests come first.
 func (f *faultRules) choose(operation, to string, now time.Time) faultRule {
 	f.active(now)
-	for _, isNext := range []bool{true, false} {
-		for i := range f.rules {
-			rule := &f.rules[i]
-			isCandidate := isNext == (rule.Left > 0) && rule.matches(operation, to)
-			if isCandidate && rule.take() {
-				return *rule
-			}
-		}
+	isNext := func(rule *faultRule) bool { return rule.Left > 0 && rule.matches(operation, to) }
+	isLasting := func(rule *faultRule) bool { return rule.Left <= 0 && rule.matches(operation, to) }
+	if rule := f.take(isNext); rule != nil {
+		return *rule
+	}
+	if rule := f.take(isLasting); rule != nil {
+		return *rule
 	}
 	return faultRule{}
+}
+
+// take returns the first candidate that the request meets, or nil.
+func (f *faultRules) take(isCandidate func(*faultRule) bool) *faultRule {
+	for i := range f.rules {
+		rule := &f.rules[i]
+		if isCandidate(rule) && rule.take() {
+			return rule
+		}
+	}
+	return nil
 }
 
 // faultFor returns the fault that a request meets, and records it.
