@@ -30,7 +30,7 @@ func curlCommand(method, target string, header []Header, body string, variableIn
 	for _, h := range settable(header) {
 		line := shellQuote(h.Name + ": " + h.Value)
 		if strings.Contains(h.Value, masked) {
-			line = `"` + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00"), variableIn(h.Name)) + `"`
+			line = doubleQuote(h.Name+": "+h.Value, variableIn(h.Name))
 		}
 		b.WriteString(" \\\n  -H " + line)
 	}
@@ -40,10 +40,14 @@ func curlCommand(method, target string, header []Header, body string, variableIn
 	return b.String()
 }
 
-// doubleQuoted escapes a text for double quotes of a shell, and replaces NUL by a variable.
-func doubleQuoted(text, variable string) string {
-	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ").Replace(text)
-	return strings.ReplaceAll(text, "\x00", "$"+variable)
+// doubleQuote quotes a text for a shell in double quotes, with a variable for each masked secret.
+func doubleQuote(text, variable string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ")
+	var parts []string
+	for part := range strings.SplitSeq(text, masked) {
+		parts = append(parts, escape.Replace(part))
+	}
+	return `"` + strings.Join(parts, "$"+variable) + `"`
 }
 
 // shellQuote quotes a text for a POSIX shell. A text with control characters, which could end a paste and start another command, gets the
