@@ -15,9 +15,9 @@ import (
 // tokenHeader carries the token of the page in requests that change something.
 const tokenHeader = "X-Sandbox-Token"
 
-// secured refuses requests with another host in their Host header, requests that a browser sends for another site, and requests
+// protect refuses requests with another host in their Host header, requests that a browser sends for another site, and requests
 // for the page or the API without the password.
-func (s *Spaces) secured(next http.Handler, listen string, addr net.Addr) http.Handler {
+func (s *Spaces) protect(next http.Handler, listen string, addr net.Addr) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
 		if isPage {
@@ -53,7 +53,7 @@ func isHost(host, listen string, addr net.Addr) bool {
 	listenHost, _, _ := net.SplitHostPort(listen)
 	isListenHost := listenHost != "" && name == strings.ToLower(listenHost)
 	if bound.IP.IsLoopback() {
-		isLocal := name == "localhost" || isListenHost || ip != nil && ip.IsLoopback()
+		isLocal := name == "localhost" || isListenHost || (ip != nil && ip.IsLoopback())
 		return isLocal && cmp.Or(asked.Port(), "80") == itoa(bound.Port)
 	}
 	if ip != nil {
@@ -63,7 +63,7 @@ func isHost(host, listen string, addr net.Addr) bool {
 		return true
 	}
 	machine, err := os.Hostname()
-	return name == "localhost" || err == nil && name == strings.ToLower(machine)
+	return name == "localhost" || (err == nil && name == strings.ToLower(machine))
 }
 
 // setSecurityHeaders sets the header of every response of the page and the API.

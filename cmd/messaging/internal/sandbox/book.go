@@ -251,7 +251,7 @@ func (b *book) resize(e *entry) (dropped []*entry) {
 	b.bytes -= e.bytes
 	e.bytes = sizeOf(e)
 	b.bytes += e.bytes
-	for len(b.entries) > b.bounds.messages || b.bytes > b.bounds.bytes && len(b.entries) > 1 {
+	for len(b.entries) > b.bounds.messages || (b.bytes > b.bounds.bytes && len(b.entries) > 1) {
 		oldest := b.entries[0]
 		b.remove(oldest)
 		dropped = append(dropped, oldest)

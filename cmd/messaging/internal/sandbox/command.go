@@ -94,10 +94,10 @@ func (c *command) run(ctx context.Context, console cli.Console) error {
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
 		c.config.Password = rand.Text()
 	}
-	printing := newPrinter(console.Out)
-	defer printing.close()
+	printer := newPrinter(console.Out)
+	defer printer.close()
 	if !c.quiet {
-		c.config.Log = printing.print
+		c.config.Log = printer.print
 	}
 	box := New(c.config)
 	base := baseURL(c.listen, listener.Addr())
@@ -109,7 +109,7 @@ func (c *command) run(ctx context.Context, console cli.Console) error {
 	}
 	err = cli.Serve(ctx, listener, box.Handler(c.listen, listener.Addr()))
 	box.Close()
-	printing.print("stopped")
+	printer.print("stopped")
 	return err
 }
 

@@ -94,7 +94,7 @@ func (t *trafficLog) add(x *Exchange) {
 	t.bytes += x.bytes
 	t.all = append(t.all, x)
 	t.byID[x.ID] = x
-	for len(t.all) > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all) > 1 {
+	for len(t.all) > t.bounds.exchanges || (t.bytes > t.bounds.traffic && len(t.all) > 1) {
 		t.removeOldest()
 	}
 }

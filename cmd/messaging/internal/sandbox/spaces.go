@@ -162,7 +162,7 @@ func (s *Spaces) list() []Space {
 // Handler serves the service, the page and the API. listen is the address as the user wrote it, and addr the resulting one: requests for
 // other hosts are refused, and so are requests that a browser sends for another site.
 func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
-	return s.secured(http.HandlerFunc(s.route), listen, addr)
+	return s.protect(http.HandlerFunc(s.route), listen, addr)
 }
 
 // isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
