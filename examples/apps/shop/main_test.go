@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
@@ -533,6 +534,27 @@ func TestNoSMSAfterSTOP(t *testing.T) {
 			assert.Equal(t, rivertype.JobStateCancelled, records[0].State)
 			time.Sleep(300 * time.Millisecond)
 			assert.Empty(t, service.Sent())
+		})
+	}
+}
+
+// serve creates no table: migrate has created all.
+func TestMigrateCreatesAllTables(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			driver := "sqlite"
+			if isPostgres(in.url) {
+				driver = "pgx"
+			}
+			db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
+			require.NoError(t, err)
+			defer db.Close()
+			for _, table := range []string{"shop_order", "webhook_event", "conversation", "conversation_decision", "conversation_person"} {
+				var n int
+				require.NoError(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n), table)
+			}
 		})
 	}
 }

@@ -40,7 +40,7 @@ func open(ctx context.Context, in settings) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = s.serveHooks(ctx, in); err != nil {
+	if err = s.serveHooks(in); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -49,11 +49,7 @@ func open(ctx context.Context, in settings) (*shop, error) {
 }
 
 // serveHooks serves the callbacks, with a store in the shop's database.
-func (s *shop) serveHooks(ctx context.Context, in settings) (err error) {
-	s.store, err = sqlstore.New(ctx, s.db, 0)
-	if err != nil {
-		return err
-	}
+func (s *shop) serveHooks(in settings) error {
 	hooks, err := in.newReceiver(webhook.WithStore(s.store))
 	if err != nil {
 		return err
@@ -64,7 +60,7 @@ func (s *shop) serveHooks(ctx context.Context, in settings) (err error) {
 	return err
 }
 
-// openDatabase opens the database and the outbox in it. Both use the transactions of database/sql, like the receiver's store.
+// openDatabase opens the database, with the outbox and the receiver's store in it. All use the transactions of database/sql.
 func openDatabase(ctx context.Context, in settings) (*shop, error) {
 	s := &shop{sender: in.sender}
 	in.outbox.OnOutcome = s.noteOutcome
@@ -73,6 +69,11 @@ func openDatabase(ctx context.Context, in settings) (*shop, error) {
 		open = s.openPostgres
 	}
 	if err := open(ctx, in); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.store, err = sqlstore.New(ctx, s.db, 0); err != nil {
+		s.close()
 		return nil, err
 	}
 	return s, nil
