@@ -538,6 +538,31 @@ func TestNoSMSAfterSTOP(t *testing.T) {
 	}
 }
 
+// An order with the ID of another order is a conflict. The same order may be submitted again.
+func TestOrderWithTheIDOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t.Context(), in.settings(t, messagingtest.NewServer(t)))
+			require.NoError(t, err)
+			defer s.close()
+			server := httptest.NewServer(s)
+			defer server.Close()
+			status := func(phone string) int {
+				response, err := http.PostForm(server.URL+"/orders", url.Values{"id": {"order-1"}, "phone": {phone}})
+				require.NoError(t, err)
+				defer response.Body.Close()
+				return response.StatusCode
+			}
+			assert.Equal(t, http.StatusOK, status("+639171234567"))
+			assert.Equal(t, http.StatusConflict, status("+639181234567"))
+			assert.Equal(t, http.StatusOK, status("+639171234567"))
+			assert.Equal(t, "+639171234567", s.columnOf(t, "phone", "order-1"))
+		})
+	}
+}
+
 // serve creates no table: migrate has created all.
 func TestMigrateCreatesAllTables(t *testing.T) {
 	t.Parallel()

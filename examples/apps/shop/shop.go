@@ -162,15 +162,23 @@ func (s *shop) prune(ctx context.Context) error {
 
 // order serves the form of an order. A real shop knows who calls it: otherwise anyone can have it send to any number, at the shop's cost.
 func (s *shop) order(w http.ResponseWriter, r *http.Request) {
-	if err := s.takeOrder(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone")); errors.Is(err, messaging.ErrInvalid) {
+	err := s.takeOrder(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone"))
+	switch {
+	case err == nil:
+	case errors.Is(err, messaging.ErrInvalid):
 		http.Error(w, "check the phone number", http.StatusBadRequest)
-	} else if err != nil {
+	case errors.Is(err, errOtherOrder):
+		http.Error(w, err.Error(), http.StatusConflict)
+	default:
 		log.Print("shop: an order could not be taken: ", err)
 		http.Error(w, "the order could not be taken, try again", http.StatusServiceUnavailable)
 	}
 }
 
-// takeOrder writes an order and its message. Resubmitting an order whose response was lost changes nothing.
+var errOtherOrder = errors.New("another order has this ID")
+
+// takeOrder writes an order and its message. Resubmitting an order whose response was lost changes nothing. If another order has the ID,
+// takeOrder returns errOtherOrder.
 func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -183,8 +191,11 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 		return err
 	}
 	added, err := result.RowsAffected()
-	if err != nil || added == 0 { // it was taken before, with its message
+	if err != nil {
 		return err
+	}
+	if added == 0 { // it was taken before, with its message
+		return checkPhone(ctx, tx, id, phone)
 	}
 	message := chatapp2.Message{
 		To: phone, ReferenceID: id, CallbackURL: s.callback,
@@ -196,6 +207,16 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// checkPhone returns errOtherOrder unless the order has the phone number.
+func checkPhone(ctx context.Context, tx *sql.Tx, id, phone string) error {
+	var before string
+	err := tx.QueryRowContext(ctx, "SELECT phone FROM shop_order WHERE id = $1", id).Scan(&before)
+	if err == nil && before != phone {
+		return errOtherOrder
+	}
+	return err
 }
 
 // noteOutcome stores the verdict on the message of an order, and the message ID, by which report finds the order. It replaces a chat-app message
