@@ -1,7 +1,7 @@
 // Command shop takes orders and confirms them over chat app 2, or by SMS if a customer cannot be reached there. It writes an order and its
 // message in one transaction, so that neither exists without the other. A delivery report changes its order exactly once, even if the service
 // calls again or the process is killed. A customer who texts the number of an order gets a reply, which is enqueued in the transaction of the
-// event, and one who texts STOP gets no more SMS.
+// event, and one who writes STOP, by SMS or over chat app 2, gets no more messages.
 //
 //	go run ./examples/apps/shop            takes two orders on a test server, and ends
 //	go run ./examples/apps/shop migrate    creates or updates the tables: run it once, before the processes of a new version start

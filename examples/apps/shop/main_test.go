@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -510,32 +511,100 @@ func TestNoReplyToOtherTexts(t *testing.T) {
 	}
 }
 
-// A customer who texts STOP gets no more SMS. An opt-out counts on its channel alone.
-func TestNoSMSAfterSTOP(t *testing.T) {
+// inbound is a text of a customer, with the path of its webhook.
+type inbound struct {
+	hook string
+	text messagingtest.Callback
+}
+
+// inbounds returns a text for each channel.
+func inbounds(text string) map[string]inbound {
+	const customer = "639171234567"
+	return map[string]inbound{
+		"sms":      {"/hooks/sms", messagingtest.InboundSMS{ID: "sms-" + text, From: customer, To: "ACME", Text: text}},
+		"chatapp2": {"/hooks/chatapp2", messagingtest.InboundChatApp{Channel: "chatapp2", ID: "chat-" + text, From: customer, To: "sender-1", Text: text}},
+	}
+}
+
+// receive calls the webhook of a shop.
+func (in inbound) receive(t *testing.T, service *messagingtest.Server, s *shop) {
+	t.Helper()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	replies := service.CallWebhook(t.Context(), server.URL+in.hook+"?key=secret-of-a-demo", in.text)
+	require.Len(t, replies, 1)
+	require.NoError(t, replies[0].Err)
+	require.Equal(t, http.StatusOK, replies[0].StatusCode)
+}
+
+// A customer who writes STOP on one channel gets no more messages on either, until START on either.
+func TestNoMessageAfterSTOP(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			server := httptest.NewServer(s)
-			defer server.Close()
-			stop := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "ACME", Text: "STOP"}
-			for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", stop) {
-				require.Equal(t, http.StatusOK, reply.StatusCode)
+			for stop, start := range map[string]string{"sms": "chatapp2", "chatapp2": "sms"} {
+				inbounds("STOP")[stop].receive(t, service, s)
+				stopped := "stopped-" + stop
+				require.NoError(t, s.takeOrder(t.Context(), stopped, "+639171234567"))
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", stopped) == "not sent" }, time.Minute, 20*time.Millisecond)
+				assert.Equal(t, stopped, s.columnOf(t, "reference", stopped), "no SMS is enqueued")
+				before := len(service.Sent())
+
+				inbounds("START")[start].receive(t, service, s)
+				started := "started-" + stop
+				require.NoError(t, s.takeOrder(t.Context(), started, "+639171234567"))
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", started) == "accepted" }, time.Minute, 20*time.Millisecond)
+				assert.Len(t, service.Sent(), before+1)
 			}
+		})
+	}
+}
+
+// No SMS replaces the chat-app message of a customer who opted out before the SMS goes, even if the message expired before a guard was asked,
+// or was refused before STOP.
+func TestNoSMSInPlaceOfAChatMessageAfterSTOP(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "sms"))
 			service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
-			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "not sent" }, time.Minute, 20*time.Millisecond)
-			records, err := s.outbox.Get(t.Context(), s.columnOf(t, "reference", "order-1"))
-			require.NoError(t, err)
-			require.Len(t, records, 1)
-			assert.Equal(t, "sms", records[0].Channel)
-			assert.Equal(t, rivertype.JobStateCancelled, records[0].State)
-			time.Sleep(300 * time.Millisecond)
+			require.NoError(t, s.takeOrder(t.Context(), "refused", "+639171234567"))
+			s.orderExpired(t, "expired", "+639171234567")
+			for _, id := range []string{"refused", "expired"} {
+				require.Eventually(t, func() bool { return s.columnOf(t, "reference", id) != id }, time.Minute, 20*time.Millisecond, "an SMS waits")
+			}
+			inbounds("STOP")["chatapp2"].receive(t, service, s)
+			require.NoError(t, s.outbox.ResumeChannel(t.Context(), "sms"))
+			for _, id := range []string{"refused", "expired"} {
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == "not sent" }, time.Minute, 20*time.Millisecond)
+				records, err := s.outbox.Get(t.Context(), s.columnOf(t, "reference", id))
+				require.NoError(t, err)
+				require.Len(t, records, 1)
+				assert.Equal(t, "sms", records[0].Channel)
+				assert.ErrorIs(t, records[0].Err, messaging.ErrOptedOut)
+			}
 			assert.Empty(t, service.Sent())
 		})
 	}
+}
+
+// orderExpired takes an order whose message expires before it is sent.
+func (s *shop) orderExpired(t *testing.T, id, phone string) {
+	t.Helper()
+	tx, err := s.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $1)", id, phone)
+	require.NoError(t, err)
+	message := chatapp2.Message{To: phone, ReferenceID: id, Content: chatapp2.Template{Name: "order_placed", Language: "en_US"}}
+	_, err = s.outbox.InsertMany(t.Context(), tx, []messaging.Message{message}, messagingriver.InsertOptions{Expire: time.Millisecond})
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit())
 }
 
 // An order with the ID of another order is a conflict. The same order may be submitted again.

@@ -56,6 +56,9 @@ func (s *shop) serveHooks(in settings) error {
 	}
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
 	s.Handle("/hooks/sms", hooks.SMS(s.reply))
+	s.Handle("/hooks/chatapp2", hooks.ChatApp2(func(ctx context.Context, m webhook.ChatMessage) error {
+		return s.note(ctx, conversations.FromChat(m))
+	}))
 	s.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
 }
@@ -120,7 +123,7 @@ func (s *shop) openPostgres(ctx context.Context, in settings) error {
 
 // guard opens the book of opt-outs, and returns a client that asks it before each message.
 func (s *shop) guard(ctx context.Context, client *messaging.Client) (*messaging.Client, error) {
-	book, err := conversations.New(ctx, s.db, conversations.Options{})
+	book, err := conversations.New(ctx, s.db, conversations.Options{AllChannels: true})
 	if err != nil {
 		return nil, err
 	}
@@ -318,15 +321,27 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	return reference, err
 }
 
-// reply notes a STOP, and enqueues a reply, in the transaction that records the event as handled: a customer gets one reply to each text. The
-// reference ID does not depend on m.ID, which may be empty.
-func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
+// note notes a STOP or START, which counts on both channels.
+func (s *shop) note(ctx context.Context, m conversations.Inbound) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = s.book.Note(ctx, tx, conversations.FromSMS(m))
-	if err != nil && !errors.Is(err, conversations.ErrNoPerson) {
+	_, err = s.book.Note(ctx, tx, m)
+	if errors.Is(err, conversations.ErrNoPerson) { // another call would fail, too
+		return nil
+	}
+	return err
+}
+
+// reply notes a STOP or START, and enqueues a reply, in the transaction that records the event as handled: a customer gets one reply to each
+// text. The reference ID does not depend on m.ID, which may be empty.
+func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
+	if err := s.note(ctx, conversations.FromSMS(m)); err != nil {
+		return err
+	}
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
 		return err
 	}
 	id := strings.TrimSpace(m.Text)
