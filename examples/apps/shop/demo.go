@@ -41,7 +41,7 @@ func demoSettings(service *messagingtest.Server, databaseURL string) (settings, 
 	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
 		return webhook.NewReceiver(append(options, webhook.WithSecret("key", "secret-of-a-demo"))...)
 	}
-	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver}, err
+	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver, interval: time.Minute}, err
 }
 
 // run serves a shop while customers play.

@@ -74,6 +74,7 @@ type settings struct {
 	client      *messaging.Client
 	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
 	outbox      messagingriver.Options
+	interval    time.Duration // between calls of refresh
 }
 
 // settingsFromEnv returns the settings in the environment, or an error that names all that is missing.
@@ -92,6 +93,7 @@ func settingsFromEnv() (settings, error) {
 		url:         strings.TrimSuffix(required("SHOP_URL"), "/"),
 		sender:      required("SHOP_SENDER"),
 		newReceiver: webhook.NewReceiverFromEnv,
+		interval:    time.Minute,
 	}
 	_, hooksErr := in.newReceiver() // serveHooks makes another one, with a store
 	var clientErr error
@@ -130,7 +132,8 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	go s.pruneHourly(ctx)
+	go every(ctx, time.Hour, "prune", s.prune)
+	go every(ctx, in.interval, "refresh", s.refresh)
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():
@@ -140,18 +143,18 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	return errors.Join(err, server.Shutdown(stopping), s.outbox.Stop(stopping))
 }
 
-// pruneHourly prunes the database once an hour.
-func (s *shop) pruneHourly(ctx context.Context) {
-	hourly := time.NewTicker(time.Hour)
-	defer hourly.Stop()
+// every calls a task at an interval, until the context ends.
+func every(ctx context.Context, interval time.Duration, name string, task func(context.Context) error) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hourly.C:
+		case <-ticker.C:
 		}
-		if err := s.prune(ctx); err != nil {
-			log.Print("shop: cannot prune: ", err)
+		if err := task(ctx); err != nil && ctx.Err() == nil {
+			log.Printf("shop: cannot %s: %v", name, err)
 		}
 	}
 }

@@ -632,6 +632,80 @@ func TestOrderWithTheIDOfAnother(t *testing.T) {
 	}
 }
 
+// What a person decides about a message, such as by the command outbox, reaches its order. A message that waits has no verdict.
+func TestServeRefreshesOpenOrders(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			all := in.settings(t, service)
+			s, err := open(t.Context(), all) // as the command does, in another process
+			require.NoError(t, err)
+			defer s.close()
+
+			all.interval = 20 * time.Millisecond
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error, 1)
+			go func() { served <- serve(ctx, listener, all) }()
+			defer func() {
+				stop()
+				assert.NoError(t, <-served)
+			}()
+
+			hasVerdict := func(id, verdict string) {
+				t.Helper()
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == verdict }, time.Minute, 20*time.Millisecond)
+			}
+			decide := func(decision messagingriver.Decision, id string) {
+				t.Helper()
+				n, err := s.outbox.Resolve(t.Context(), decision, messagingriver.Key{Channel: "chatapp2", Reference: id})
+				require.NoError(t, err)
+				require.Equal(t, 1, n)
+			}
+			service.Inject(messagingtest.FaultAcceptThenDrop(), 2)
+			for _, id := range []string{"sent", "dropped"} {
+				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
+				hasVerdict(id, "unknown")
+			}
+			decide(messagingriver.Sent, "sent")
+			hasVerdict("sent", "accepted")
+			decide(messagingriver.Drop, "dropped")
+			hasVerdict("dropped", "dropped")
+
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
+			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
+			time.Sleep(200 * time.Millisecond) // ten refreshes
+			assert.Empty(t, s.columnOf(t, "verdict", "waiting"))
+		})
+	}
+}
+
+// An order whose message has an unknown outcome, is resent and then refused is open again while its SMS waits.
+func TestOrderIsOpenWhileItsSMSWaits(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "sms"))
+			service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
+			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+			_, err := s.outbox.Resolve(t.Context(), messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return s.columnOf(t, "reference", "order-1") != "order-1" }, time.Minute, 20*time.Millisecond)
+			require.NoError(t, s.refresh(t.Context()))
+			assert.Empty(t, s.columnOf(t, "verdict", "order-1"))
+		})
+	}
+}
+
 // serve creates no table: migrate has created all.
 func TestMigrateCreatesAllTables(t *testing.T) {
 	t.Parallel()

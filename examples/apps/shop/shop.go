@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -140,7 +141,7 @@ func isPostgres(databaseURL string) bool {
 //   - state is "placed", or the last status that was reported of its message,
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
 //   - message_id is the ID that the service gave this message, once it is known,
-//   - verdict is the verdict on this message, and empty until there is one.
+//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty until there is one.
 //
 // A customer whose order has a verdict other than "accepted", or the state "failed", may not have heard from the shop.
 func (s *shop) createTables(ctx context.Context) error {
@@ -148,6 +149,7 @@ func (s *shop) createTables(ctx context.Context) error {
 		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'placed',
 			reports INT NOT NULL DEFAULT 0, reference TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '')`,
 		"CREATE INDEX IF NOT EXISTS shop_order_message ON shop_order (message_id)",
+		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE verdict IN ('', 'unknown')",
 	} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -240,6 +242,61 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	return err
 }
 
+// refresh stores what people decided about the messages of open orders, such as by "outbox resolve". The outbox does not call noteOutcome for
+// their decisions.
+func (s *shop) refresh(ctx context.Context) error {
+	references, err := s.openReferences(ctx)
+	if err != nil {
+		return err
+	}
+	for _, reference := range references {
+		if err = s.refreshOrder(ctx, reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openReferences returns the reference IDs of orders that are open: a message waits, or its outcome is unknown.
+func (s *shop) openReferences(ctx context.Context) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT reference FROM shop_order WHERE verdict IN ('', 'unknown')")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has the error
+	var references []string
+	for rows.Next() {
+		var reference string
+		if err = rows.Scan(&reference); err != nil {
+			return nil, err
+		}
+		references = append(references, reference)
+	}
+	return references, rows.Err()
+}
+
+// refreshOrder stores the verdict on the message of an open order, unless the message still waits.
+func (s *shop) refreshOrder(ctx context.Context, reference string) error {
+	records, err := s.outbox.Get(ctx, reference)
+	if errors.Is(err, messaging.ErrNotFound) { // such as after a restore from a backup
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	record := records[0]           // the other channel uses another reference ID
+	if record.Finalized.IsZero() { // it waits
+		return nil
+	}
+	verdict := record.Verdict.String()
+	if record.State == rivertype.JobStateCancelled && record.Verdict == messaging.Unknown {
+		verdict = "dropped"
+	}
+	const update = "UPDATE shop_order SET verdict = $1 WHERE reference = $2 AND verdict IN ('', 'unknown')"
+	_, err = s.db.ExecContext(ctx, update, verdict, reference)
+	return err
+}
+
 // sendSMS enqueues an SMS in place of a chat-app message. In the same transaction it drops the chat-app message, so that a person can no longer
 // resend it. If sendSMS is called again, the message is gone, and no second SMS is sent. The reference ID of the SMS is random, so that it
 // cannot be the ID of another order.
@@ -260,7 +317,7 @@ func (s *shop) sendSMS(ctx context.Context, key messagingriver.Key, message chat
 	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
 		return err
 	}
-	const update = "UPDATE shop_order SET reference = $1 WHERE reference = $2"
+	const update = "UPDATE shop_order SET reference = $1, verdict = '' WHERE reference = $2"
 	if _, err = tx.ExecContext(ctx, update, text.ReferenceID, key.Reference); err != nil {
 		return err
 	}
