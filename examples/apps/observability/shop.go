@@ -56,7 +56,7 @@ func (s *shop) start(ctx context.Context, meter metric.Meter) error {
 	if err != nil {
 		return err
 	}
-	if err := s.outbox.Migrate(ctx); err != nil {
+	if err = s.outbox.Migrate(ctx); err != nil {
 		return err
 	}
 	s.gauges, err = s.outbox.Observe(meter)
