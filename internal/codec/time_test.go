@@ -44,7 +44,7 @@ func referenceTime(text string, zone *time.Location) instant {
 		case len(text) == 14 && (text[:2] == "19" || text[:2] == "20"):
 			at, ok := date(text[:4], text[4:6], text[6:8], text[8:10], text[10:12], text[12:], "", zone)
 			return instant{at: at, open: !ok} // a date, though there is no such day
-		case err != nil:
+		case err != nil, n > 253_402_300_799_999: // the last of the year 9999, beyond which JSON writes no time
 			return instant{unread: true}
 		case n < 100_000_000_000:
 			return instant{at: time.Unix(n, 0)}

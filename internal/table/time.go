@@ -24,8 +24,8 @@ const compact = "20060102150405"
 //	Sat, 03 Oct 2026 14:44:23 GMT    RFC 1123, or RFC 2822 with an offset such as +0800; also without the day of the week
 //
 // Layouts, as in package time, are tried before these. A form without an offset is in zone; nil is UTC. White space around the text does not
-// count. A blank text and a text of zeros are the zero time. A text that cannot be read is the zero time and false. Times of the same instant
-// may be in different locations: compare them with Equal.
+// count. A blank text and a text of zeros are the zero time. A text that cannot be read is the zero time and false, and so is a number beyond
+// the years 0 to 9999, such as one of microseconds. Times of the same instant may be in different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '0' && consistsOf(text, "0-/:. TZ") {
@@ -48,14 +48,20 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 	if at, ok := parseMail(text); ok {
 		return at, true
 	}
+	return parseFraction(text)
+}
+
+// parseFraction reads seconds or milliseconds with a fraction.
+func parseFraction(text string) (time.Time, bool) {
+	const most = 1e15 // beyond every year that unixTime accepts
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err != nil || math.IsNaN(n) || math.Abs(n) > 1e15:
+	case err != nil || math.IsNaN(n) || math.Abs(n) > most:
 		return time.Time{}, false
 	case math.Abs(n) >= milliseconds:
-		return time.UnixMilli(int64(math.Round(n))).UTC(), true
+		return unixTime(int64(math.Round(n)))
 	default:
-		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
+		return unixTime(int64(math.Round(n * 1000)))
 	}
 }
 
@@ -69,10 +75,20 @@ func parseDigits(text string, zone *time.Location) (time.Time, bool) {
 	case err != nil:
 		return time.Time{}, false
 	case n < milliseconds:
-		return time.Unix(n, 0).UTC(), true
+		return unixTime(n * 1000)
 	default:
-		return time.UnixMilli(n).UTC(), true
+		return unixTime(n)
 	}
+}
+
+// unixTime returns the time so many milliseconds after 1970-01-01 UTC. It reports false for years that RFC 3339, and so JSON, cannot write. A
+// count of microseconds is in such a year.
+func unixTime(ms int64) (time.Time, bool) {
+	at := time.UnixMilli(ms).UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return time.Time{}, false
+	}
+	return at, true
 }
 
 // parseDate reads the forms that begin with 2006-01-02. It tries only the one that text may have, because each that fails costs an error of

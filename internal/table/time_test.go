@@ -123,6 +123,24 @@ func TestParseTimeReadsNothingElse(t *testing.T) {
 	}
 }
 
+// TestParseTimeRefusesWhatJSONCannotWrite includes a count of microseconds, which would be in the year 58725 as milliseconds.
+func TestParseTimeRefusesWhatJSONCannotWrite(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"1791038663000000", "1791038663000000.5", "253402300800000", "253402300800000.5", "9223372036854775807", "-62167219200001", "-62167219200001.5",
+	} {
+		got, ok := table.ParseTime(text, nil)
+		assert.False(t, ok, text)
+		assert.True(t, got.IsZero(), text)
+	}
+	for _, text := range []string{"253402300799999", "253402300799999.4", "-62167219200000", "-62167219200000.4"} {
+		got, ok := table.ParseTime(text, nil)
+		assert.True(t, ok, text)
+		_, err := got.MarshalJSON()
+		assert.NoError(t, err, text)
+	}
+}
+
 // FuzzParseTime checks that a time which was read is read again from its RFC 3339, and that any other is the zero time.
 func FuzzParseTime(f *testing.F) {
 	for _, seed := range []string{
