@@ -9,9 +9,6 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Status returns the meaning of a delivery status.
-func (l *List) Status(word string) contract.Status { return l.row.status(word) }
-
 // status returns the meaning of a delivery status.
 func (f *rowFormat) status(word string) contract.Status {
 	meaning, _ := table.Meaning(f.statuses, word, true)

@@ -106,9 +106,6 @@ func (n *Node) Child(name []byte) *Node {
 	return Unknown
 }
 
-// IsLeaf reports whether a path ends here, and no path continues.
-func (n *Node) IsLeaf() bool { return n.IsWanted && len(n.Children) == 0 }
-
 // A Walker walks over a document once, and finds the values at paths.
 type Walker struct {
 	Scanner
