@@ -120,11 +120,11 @@ func (r *responses) firstCode(d *document) (text string, isError bool) {
 			continue
 		}
 		class, isSuccess := r.meaning(word)
-		isStatus := c.slot == root && class == "" // a text at the root may be the word of a status
+		mayBeStatus := c.slot == root && class == "" // a text at the root may be the word of a status
 		switch {
 		case isSuccess:
 			text = cmp.Or(text, word)
-		case !isStatus:
+		case !mayBeStatus:
 			return word, true
 		}
 	}
@@ -134,19 +134,20 @@ func (r *responses) firstCode(d *document) (text string, isError bool) {
 // errorWithoutCode returns why a response without an error code may report an error all the same, or "".
 func (r *responses) errorWithoutCode(d *document) string {
 	for _, c := range r.codes {
-		v := d.values[c.slot]
-		isDocument := c.slot == root && !v.IsScalar()
 		switch {
-		case isDocument:
-		case r.isNoCode(d, v):
-			if c.object != c.slot && r.holdsError(d, c.object) {
-				return missingCode
-			}
-		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+		case r.reportsWithoutCode(d, c):
+			return missingCode
+		case d.hasInvalidCode(c.slot):
 			return invalidCode
 		}
 	}
 	return ""
+}
+
+// reportsWithoutCode reports whether the object around the place of a code reports an error and has no code.
+func (r *responses) reportsWithoutCode(d *document, c code) bool {
+	hasObject := c.object != c.slot
+	return hasObject && d.hasNoCode(c.slot) && r.holdsError(d, c.object)
 }
 
 // errorText returns the text of the first error without a code, or "" if the error is no text.
@@ -161,14 +162,27 @@ func (r *responses) errorText(d *document) string {
 	return ""
 }
 
-// isNoCode reports whether the value at the place of a code says that there is no code: it is absent, null, blank or false.
-func (r *responses) isNoCode(d *document, v value) bool {
-	if v.Kind <= jsonscan.Null {
+// hasNoCode reports whether the value at the place of a code says that there is no code: it is absent, null, blank or false.
+func (d *document) hasNoCode(slot int) bool {
+	v := d.values[slot]
+	word := strings.TrimSpace(d.word(slot))
+	switch {
+	case v.Kind <= jsonscan.Null:
 		return true
+	case v.Kind == jsonscan.Boolean:
+		return word == "false"
+	default:
+		return v.IsScalar() && word == ""
 	}
-	word := strings.TrimSpace(v.Word(d.text))
-	isFalse := v.Kind == jsonscan.Boolean && word == "false"
-	return isFalse || v.IsScalar() && word == ""
+}
+
+// hasInvalidCode reports whether the value at the place of a code is present and cannot be a code. At the root, an object or a list is the
+// document, and valid.
+func (d *document) hasInvalidCode(slot int) bool {
+	v := d.values[slot]
+	isDocument := slot == root && !v.IsScalar()
+	isCode := v.IsScalar() && v.Kind != jsonscan.Boolean
+	return !isDocument && !isCode && !d.hasNoCode(slot)
 }
 
 // meaning returns the class of a code, or "", and whether it is a success code. The better match in the contract decides.
