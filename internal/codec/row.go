@@ -2,6 +2,7 @@ package codec
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,13 +163,28 @@ func (r *currentRow) fillFields() {
 	}
 }
 
-// fillField sets the field of a column to the first of its values that the field can have. It returns why the field cannot be read, or "".
+// fillField sets the field of a column to the first of its usable values or, if all are absent, null or blank, to the first blank one. It
+// returns why the field cannot be read, or "".
 func (r *currentRow) fillField(c *column, field any) (reason string) {
 	r.useNulls(c)
-	slot, reason := r.usableSlot(c)
-	if slot < 0 {
+	usable := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
+	if usable >= 0 {
+		r.useBlanks(c, c.slots[:usable])
+		return r.fillFrom(c.slots[usable], c, field)
+	}
+	r.useBlanks(c, c.slots)
+	if reason := r.unusableReason(c); reason != "" {
 		return reason
 	}
+	blank := slices.IndexFunc(c.slots, r.isBlank)
+	if blank < 0 {
+		return ""
+	}
+	return r.fillFrom(c.slots[blank], c, field)
+}
+
+// fillFrom sets the field of a column to the value at a slot, which is used unless the field cannot have it.
+func (r *currentRow) fillFrom(slot int, c *column, field any) (reason string) {
 	reason = r.setField(c.concept, field, r.word(slot))
 	r.used[slot] = reason == ""
 	return reason
@@ -183,37 +199,52 @@ func (r *currentRow) useNulls(c *column) {
 	}
 }
 
-// usableSlot returns the slot of the first value of a column that is of the right kind and not blank. If all values are absent, null or blank,
-// it returns that of the first blank one, except for an ID, which must not be blank. Otherwise the slot is -1, and the reason says what is
-// wrong; it is "" if the field may be absent.
-func (r *currentRow) usableSlot(c *column) (slot int, reason string) {
-	isID := c.concept == "id"
-	if isID && len(c.slots) > 0 {
-		reason = "is missing"
+// useBlanks marks the blank values at some slots of a column as used: they say no more than null. An ID must not be blank.
+func (r *currentRow) useBlanks(c *column, slots []int) {
+	if c.concept == "id" {
+		return
 	}
-	firstBlank := -1
-	for _, candidate := range c.slots {
-		v := r.values[candidate]
-		word := r.word(candidate)
-		switch {
-		case v.Kind <= jsonscan.Null:
-		case isID && !r.format.vocabulary.isID(v, word):
-			reason = "is not an ID"
-		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
-			reason = "is neither a text nor a number"
-		case strings.TrimSpace(word) == "":
-			r.used[candidate] = true // it says no more than null
-			if firstBlank < 0 {
-				firstBlank = candidate
-			}
-		default:
-			return candidate, ""
+	for _, slot := range slots {
+		if r.isBlank(slot) {
+			r.used[slot] = true
 		}
 	}
-	if reason == "" {
-		return firstBlank, ""
+}
+
+// isUsable reports whether a value of a column is of the right kind and not blank.
+func (r *currentRow) isUsable(c *column, slot int) bool {
+	if c.concept == "id" {
+		return r.format.vocabulary.isID(r.values[slot], r.word(slot))
 	}
-	return -1, reason
+	return r.isText(slot) && !r.isBlank(slot)
+}
+
+// isText reports whether a value is a text or a number.
+func (r *currentRow) isText(slot int) bool {
+	v := r.values[slot]
+	return v.IsScalar() && v.Kind != jsonscan.Boolean
+}
+
+// isBlank reports whether a value is a text of white space or an empty one.
+func (r *currentRow) isBlank(slot int) bool {
+	return r.isText(slot) && strings.TrimSpace(r.word(slot)) == ""
+}
+
+// unusableReason returns why no value of a column is usable, or "" if the field may be absent or blank.
+func (r *currentRow) unusableReason(c *column) string {
+	isPresent := func(slot int) bool { return r.values[slot].Kind > jsonscan.Null }
+	isForeign := func(slot int) bool { return isPresent(slot) && !r.isText(slot) }
+	isID := c.concept == "id"
+	switch {
+	case isID && slices.ContainsFunc(c.slots, isPresent):
+		return "is not an ID"
+	case isID && len(c.slots) > 0:
+		return "is missing"
+	case !isID && slices.ContainsFunc(c.slots, isForeign):
+		return "is neither a text nor a number"
+	default:
+		return ""
+	}
 }
 
 // setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".
