@@ -28,12 +28,13 @@ func (h Headers) validate(found *Problems, section string, t *Table) {
 	if len(h) > most {
 		found.add(section, "has more than 32 entries")
 	}
+	pair := t.Auth.KeyPair
 	seen := map[string]string{}
 	for name, value := range sorted(h) {
-		place, lower := join(section, name), strings.ToLower(name)
+		place := join(section, name)
+		lower := strings.ToLower(name)
 		found.add(place, headerFault(name))
 		found.add(place, headerValueFault(value))
-		pair := t.Auth.KeyPair
 		switch {
 		case strings.EqualFold(name, t.Auth.Token.Header):
 			found.add(place, "is the header of auth.token; credentials are options of the client")
