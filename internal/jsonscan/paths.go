@@ -127,12 +127,12 @@ func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
 		found = found[:size]
 		clear(found)
 	}
-	w.walk(&p.Root, found)
+	w.readNode(&p.Root, found)
 	return found, w.End()
 }
 
-// walk reads the value at a node.
-func (w *Walker) walk(n *Node, found []Value) {
+// readNode reads the value at a node.
+func (w *Walker) readNode(n *Node, found []Value) {
 	c := w.Peek()
 	v := Value{Start: w.Pos}
 	switch c {
@@ -147,7 +147,7 @@ func (w *Walker) walk(n *Node, found []Value) {
 		if n.list > 0 {
 			w.List(n.list - 1)
 		} else {
-			w.walkElements(n, found)
+			w.readElements(n, found)
 		}
 		v.End = w.Pos
 	default:
@@ -156,7 +156,7 @@ func (w *Walker) walk(n *Node, found []Value) {
 	found[n.Slot] = v
 }
 
-func (w *Walker) walkElements(n *Node, found []Value) {
+func (w *Walker) readElements(n *Node, found []Value) {
 	var digits [20]byte
 	index := int64(0)
 	for more := w.Open(']'); more; more = w.Next(']') {
@@ -171,7 +171,7 @@ func (w *Walker) Walk(n *Node, found []Value) {
 	case n == Unknown:
 		w.Skip()
 	case found[n.Slot].Kind == Absent:
-		w.walk(n, found)
+		w.readNode(n, found)
 	default:
 		first := found[n.Slot].Raw(w.Doc)
 		second := w.skipped()
@@ -181,7 +181,7 @@ func (w *Walker) Walk(n *Node, found []Value) {
 }
 
 // Element reads the next element of a list as the value of a node, whose slots must be empty.
-func (w *Walker) Element(n *Node, found []Value) { w.walk(n, found) }
+func (w *Walker) Element(n *Node, found []Value) { w.readNode(n, found) }
 
 // Wanted returns the slots of the paths.
 func (p *Paths) Wanted() []int { return p.wanted }

@@ -92,30 +92,55 @@ func Members(doc []byte) (all []Member) {
 		return nil
 	}
 	all = []Member{}
-	const few = 16 // members, among which a search is faster than a map
-	var many map[string]int
+	var names nameIndex
 	for more := s.Open('}'); more; more = s.Next('}') {
 		m := Member{Name: string(s.Name()), Value: s.skipped()}
 		if s.err != nil {
 			break
 		}
-		first := slices.IndexFunc(all[:min(few, len(all))], func(other Member) bool { return other.Name == m.Name })
-		if i, isKnown := many[m.Name]; isKnown {
-			first = i
-		} else if first < 0 && len(all) >= few {
-			if many == nil {
-				many = map[string]int{}
-			}
-			many[m.Name] = len(all)
+		if first := names.firstNamed(all, m.Name); first >= 0 {
+			m.Again = true
+			m.Differs = !bytes.Equal(all[first].Value, m.Value)
+		} else {
+			names.add(m.Name, len(all))
 		}
-		m.Again = first >= 0
-		m.Differs = m.Again && !bytes.Equal(all[first].Value, m.Value)
 		if len(all) == cap(all) {
-			all = append(make([]Member, 0, max(4, 2*len(all))), all...) // twice as many, where append adds a quarter to a long list
+			all = slices.Grow(all, max(4, len(all))) // twice as many, where append adds a quarter to a long list
 		}
 		all = append(all, m)
 	}
 	return all
+}
+
+// nameIndex finds the first member with a name. The zero value is ready for an object without members.
+type nameIndex struct {
+	rest map[string]int // the members after the first few, by name
+}
+
+// few is the number of members among which a search is faster than a map.
+const few = 16
+
+// add adds the first member with a name, which is at an index.
+func (x *nameIndex) add(name string, index int) {
+	if index < few {
+		return
+	}
+	if x.rest == nil {
+		x.rest = map[string]int{}
+	}
+	x.rest[name] = index
+}
+
+// firstNamed returns the index of the first member with a name, or -1.
+func (x *nameIndex) firstNamed(all []Member, name string) int {
+	hasName := func(m Member) bool { return m.Name == name }
+	if first := slices.IndexFunc(all[:min(few, len(all))], hasName); first >= 0 {
+		return first
+	}
+	if first, isKnown := x.rest[name]; isKnown {
+		return first
+	}
+	return -1
 }
 
 // Elements yields the elements of a list, without white space around them. It yields nothing for any other document, and the elements
