@@ -59,6 +59,7 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
+	o.spreadAlways()
 	o.isCompiled = true
 	return s.structs[t]
 }
@@ -75,7 +76,7 @@ func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag 
 	case "": // the whole JSON
 		s.structs[t] = value
 	default:
-		o.add(s, parsePath(path), value, f.Type)
+		o.add(placement{shapes: s, value: value, typ: f.Type}, parsePath(path))
 	}
 }
 
@@ -154,7 +155,8 @@ func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect
 	o := new(object)
 	o.addWords(words)
 	if len(path) > 0 {
-		o.add(s, path, value, t)
+		o.add(placement{shapes: s, value: value, typ: t}, path)
+		o.spreadAlways()
 		return o
 	}
 	inner, isObject := s.structOf(t).(*object)
@@ -181,49 +183,90 @@ func (o *object) addWords(words string) {
 	}
 }
 
-// add adds a value of type t at a path. It reports whether the object must then always be written, because a part of it must.
-func (o *object) add(s *Shapes, path []segment, value *leaf, t reflect.Type) (always bool) {
+// placement is a value that is put at a path of an object.
+type placement struct {
+	shapes *Shapes
+	value  *leaf
+	typ    reflect.Type // of the value
+}
+
+// add puts a value at a path. Call spreadAlways once all values were added.
+func (o *object) add(p placement, path []segment) {
 	first := path[0]
 	rest := path[1:]
 	if first.choice != nil {
 		if len(rest) > 0 {
 			panic("shape: a path must end with the members of a sealed interface: " + strings.Join(first.choice, "&"))
 		}
-		o.parts = append(o.parts, &choice{index: value.index, names: first.choice})
-		return false
+		o.parts = append(o.parts, &choice{index: p.value.index, names: first.choice})
+		return
 	}
 	m := o.member(first.name)
-	mustBeWritten := m.add(s, first, rest, value, t)
-	m.always = m.always || first.always || mustBeWritten
-	return m.always
+	m.always = m.always || first.always
+	m.add(p, first, rest)
 }
 
-// add puts a value of type t into the member at the rest of a path. It reports whether the member must then always be written, because a
-// part of it must.
-func (m *member) add(s *Shapes, seg segment, rest []segment, value *leaf, t reflect.Type) (always bool) {
+// add puts a value into the member of a segment, at the rest of the path.
+func (m *member) add(p placement, seg segment, rest []segment) {
 	switch {
 	case seg.forEach:
-		m.set(&list{index: value.index, object: s.objectWith(seg.words, rest, new(leaf), t.Elem())})
-		return false
+		m.set(&list{index: p.value.index, object: p.shapes.objectWith(seg.words, rest, new(leaf), p.typ.Elem())})
 	case seg.isList && seg.words == "":
 		if len(rest) > 0 {
 			panic("shape: the only element of a list must be the value: " + m.name + "[]")
 		}
-		m.set(&single{value})
-		return false
+		m.set(&single{p.value})
 	case seg.isList:
 		if len(rest) == 0 {
 			panic("shape: an element with words needs a path to its value: " + m.name + "[" + seg.words + "]")
 		}
 		e := m.elements().element(seg.words)
-		mustBeWritten := e.object.add(s, rest, value, t)
-		e.always = e.always || seg.always || mustBeWritten
-		return e.always
+		e.always = e.always || seg.always
+		e.object.add(p, rest)
 	case len(rest) > 0:
-		return m.object().add(s, rest, value, t)
+		m.object().add(p, rest)
 	default:
-		m.set(value)
-		return value.preset != ""
+		m.set(p.value)
+	}
+}
+
+// spreadAlways makes every member and element be always written that has such a part. It reports whether the object has one.
+func (o *object) spreadAlways() (hasAlways bool) {
+	for _, p := range o.parts {
+		m, isMember := p.(*member)
+		if !isMember {
+			continue
+		}
+		if mustBeWritten(m.shape) {
+			m.always = true
+		}
+		hasAlways = hasAlways || m.always
+	}
+	return hasAlways
+}
+
+// spreadAlways makes every element be always written that has such a part. It reports whether the set has one.
+func (s *set) spreadAlways() (hasAlways bool) {
+	for _, e := range s.elements {
+		if e.object.spreadAlways() {
+			e.always = true
+		}
+		hasAlways = hasAlways || e.always
+	}
+	return hasAlways
+}
+
+// mustBeWritten reports whether a part of a shape must always be written.
+func mustBeWritten(s shape) bool {
+	switch s := s.(type) {
+	case *leaf:
+		return s.preset != ""
+	case *object:
+		return s.spreadAlways()
+	case *set:
+		return s.spreadAlways()
+	default: // the value decides
+		return false
 	}
 }
 
