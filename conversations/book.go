@@ -59,7 +59,7 @@ const window = 24 * time.Hour
 type Book struct {
 	db      *sql.DB
 	options Options
-	spell   *strings.Replacer
+	clock   *strings.Replacer // of CLOCK in a statement
 }
 
 // Options configure a Book. A zero field has its default.
@@ -105,7 +105,7 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conversations: %w", err)
 	}
-	return &Book{db: db, options: options, spell: clock}, nil
+	return &Book{db: db, options: options, clock: clock}, nil
 }
 
 // tables returns the statements that create the tables. Times are milliseconds since 1970.
@@ -153,11 +153,11 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 	if err != nil {
 		return err
 	}
-	who := scope{
+	s := scope{
 		channel: m.Channel, names: names, sender: b.senderOf(m.From), anySender: m.From == "",
 		marketing: m.Marketing || slices.Contains(b.options.MarketingTemplates, m.Template),
 	}
-	isOut, err := b.isOut(ctx, tx, who, m.Channel)
+	isOut, err := b.isOut(ctx, tx, s, m.Channel)
 	if err != nil {
 		return err
 	}
@@ -165,21 +165,21 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 		return messaging.ErrOptedOut
 	}
 	if m.Fallback != "" {
-		if err := b.allowFallback(ctx, tx, who, m.Fallback); err != nil {
+		if err := b.allowFallback(ctx, tx, s, m.Fallback); err != nil {
 			return err
 		}
 	}
 	if m.Channel != messaging.ChannelChatApp2 || m.Kind == "template" {
 		return nil
 	}
-	return b.allowWindow(ctx, tx, who, known)
+	return b.allowWindow(ctx, tx, s, known)
 }
 
 // allowFallback returns an error if the person opted out of SMS from the sender of the fallback.
-func (b *Book) allowFallback(ctx context.Context, tx *sql.Tx, who scope, sender string) error {
-	who.sender = b.senderOf(sender)
-	who.anySender = false
-	isOut, err := b.isOut(ctx, tx, who, messaging.ChannelSMS)
+func (b *Book) allowFallback(ctx context.Context, tx *sql.Tx, s scope, sender string) error {
+	s.sender = b.senderOf(sender)
+	s.anySender = false
+	isOut, err := b.isOut(ctx, tx, s, messaging.ChannelSMS)
 	if err != nil {
 		return err
 	}
@@ -190,15 +190,15 @@ func (b *Book) allowFallback(ctx context.Context, tx *sql.Tx, who scope, sender 
 }
 
 // allowWindow returns messaging.ErrWindowClosed unless the window of a person with the known names is open.
-func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who scope, known [2]string) error {
-	if b.options.AllChannels { // who has the names of the person on other channels, too
-		names, err := b.person(ctx, tx, []string{who.channel.String()}, known)
+func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, s scope, known []string) error {
+	if b.options.AllChannels { // the scope has the names of the person on other channels, too
+		names, err := b.person(ctx, tx, []string{s.channel.String()}, known)
 		if err != nil {
 			return err
 		}
-		who.names = names
+		s.names = names
 	}
-	end, now, err := b.window(ctx, tx, who)
+	end, now, err := b.window(ctx, tx, s)
 	if err != nil {
 		return err
 	}
@@ -224,24 +224,24 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 }
 
 // window returns when the window of a person ends, or the zero time, and the time of the database.
-func (b *Book) window(ctx context.Context, tx *sql.Tx, who scope) (end, now time.Time, err error) {
-	var last, clock int64
-	names, args := placeholders(who.names, who.channel.String(), who.sender, toInt(who.anySender))
+func (b *Book) window(ctx context.Context, tx *sql.Tx, s scope) (end, now time.Time, err error) {
+	var last, present int64
+	names, args := placeholders(s.names, s.channel.String(), s.sender, toInt(s.anySender))
 	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
 		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer`+in(names), args...)
-	if err := row.Scan(&last, &clock); err != nil {
+	if err := row.Scan(&last, &present); err != nil {
 		return time.Time{}, time.Time{}, fmt.Errorf("conversations: %w", err)
 	}
 	if last == 0 {
-		return time.Time{}, time.UnixMilli(clock), nil
+		return time.Time{}, time.UnixMilli(present), nil
 	}
-	return time.UnixMilli(last).Add(window), time.UnixMilli(clock), nil
+	return time.UnixMilli(last).Add(window), time.UnixMilli(present), nil
 }
 
 // Prune deletes closed windows, a thousand rows at a time, and returns how many. It keeps opt-outs, opt-ins and the names of people. Call it
 // about once an hour, from any process.
 func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
-	statement := b.spell.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE (channel, peer, sender) IN (
+	statement := b.clock.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE (channel, peer, sender) IN (
 		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %d LIMIT 1000)`, window.Milliseconds()))
 	for {
 		result, err := b.db.ExecContext(ctx, statement)
@@ -265,7 +265,7 @@ func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...a
 	if tx != nil {
 		run = tx.ExecContext
 	}
-	result, err := run(ctx, b.spell.Replace(statement), args...)
+	result, err := run(ctx, b.clock.Replace(statement), args...)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
 	}
@@ -278,7 +278,7 @@ func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...a
 
 // query asks for rows in a transaction, or in none if it is nil.
 func (b *Book) query(ctx context.Context, tx *sql.Tx, query string, args ...any) (*sql.Rows, error) {
-	query = b.spell.Replace(query)
+	query = b.clock.Replace(query)
 	if tx != nil {
 		return tx.QueryContext(ctx, query, args...)
 	}
@@ -287,7 +287,7 @@ func (b *Book) query(ctx context.Context, tx *sql.Tx, query string, args ...any)
 
 // queryRow asks for one row in a transaction, or in none if it is nil.
 func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, query string, args ...any) *sql.Row {
-	query = b.spell.Replace(query)
+	query = b.clock.Replace(query)
 	if tx != nil {
 		return tx.QueryRowContext(ctx, query, args...)
 	}

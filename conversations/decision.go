@@ -50,8 +50,8 @@ func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut boo
 	if err != nil {
 		return err
 	}
-	who := scope{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), marketing: p.Marketing}
-	_, err = b.decide(ctx, tx, decision{scope: who, isOut: isOut, at: p.At})
+	s := scope{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), marketing: p.Marketing}
+	_, err = b.decide(ctx, tx, decision{scope: s, isOut: isOut, at: p.At})
 	return err
 }
 
@@ -76,29 +76,63 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 	return after < before, nil
 }
 
-// write records a decision in two statements, and returns how many rows the decision changed. It first updates the dates of rows that hold
-// the same decision. If the second statement fails, a retry still reports the change.
+// write records a decision in two statements, and returns how many rows the decision changed. If the second statement fails, a retry still
+// reports the change.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
-	onChannels, args := placeholders(b.decisionChannels(d.channel), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
-	names, args := placeholders(d.names, args...)
-	ofPerson := `channel` + in(onChannels) + ` AND peer` + in(names)
-	const dated = `CASE WHEN CAST($4 AS BIGINT) < CLOCK THEN CAST($4 AS BIGINT) ELSE CLOCK END`
-	// A decision arrives after every other decision of the person, even if the clock of the database goes back.
-	arrival := `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
-		FROM conversation_decision WHERE ` + ofPerson + `)`
-	if _, err = b.exec(ctx, tx, `UPDATE conversation_decision SET arrived_at = `+arrival+`,
-		dated_at = CASE WHEN dated_at < `+dated+` THEN `+dated+` ELSE dated_at END
-		WHERE sender = $1 AND marketing = $2 AND is_out = $3 AND `+ofPerson, args...); err != nil {
+	parts := b.decisionSQL(d)
+	if err := b.touchSame(ctx, tx, parts); err != nil {
 		return 0, err
 	}
-	counts := mayEnd("conversation_decision", "excluded")
+	return b.insertChanged(ctx, tx, parts)
+}
+
+// decisionSQL holds the parts of the statements that record a decision. Its arguments begin with the sender, whether the decision is limited
+// to marketing, whether it is an opt-out, and its date.
+type decisionSQL struct {
+	channels, names []string // placeholders
+	args            []any
+	isOut           bool
+	ofPerson        string // the condition of the rows of the person
+	arrival         string // the value of arrived_at
+	date            string // the value of dated_at
+}
+
+func (b *Book) decisionSQL(d decision) decisionSQL {
+	channels, args := placeholders(b.decisionChannels(d.channel), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
+	names, args := placeholders(d.names, args...)
+	ofPerson := `channel` + in(channels) + ` AND peer` + in(names)
+	return decisionSQL{
+		channels: channels,
+		names:    names,
+		args:     args,
+		isOut:    d.isOut,
+		ofPerson: ofPerson,
+		// A decision arrives after every other decision of the person, even if the clock of the database goes back.
+		arrival: `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
+			FROM conversation_decision WHERE ` + ofPerson + `)`,
+		date: `CASE WHEN CAST($4 AS BIGINT) < CLOCK THEN CAST($4 AS BIGINT) ELSE CLOCK END`,
+	}
+}
+
+// touchSame updates the dates of the rows that hold the same decision.
+func (b *Book) touchSame(ctx context.Context, tx *sql.Tx, d decisionSQL) error {
+	_, err := b.exec(ctx, tx, `UPDATE conversation_decision SET arrived_at = `+d.arrival+`,
+		dated_at = CASE WHEN dated_at < `+d.date+` THEN `+d.date+` ELSE dated_at END
+		WHERE sender = $1 AND marketing = $2 AND is_out = $3 AND `+d.ofPerson, d.args...)
+	return err
+}
+
+// insertChanged inserts a row for each channel and name, or changes the row if it holds the opposite decision and this one counts. It returns
+// how many rows it inserted or changed.
+func (b *Book) insertChanged(ctx context.Context, tx *sql.Tx, d decisionSQL) (changed int64, err error) {
+	countsSQL := mayEndSQL("conversation_decision", "excluded")
 	if d.isOut {
-		counts = "NOT " + isOld("excluded", "conversation_decision")
+		countsSQL = "NOT " + isOldSQL("excluded", "conversation_decision")
 	}
 	var rows []string
-	for _, channel := range onChannels {
-		for _, name := range names {
-			rows = append(rows, `(`+channel+`, `+name+`, $1, $2, $3, `+arrival+`, `+dated+`)`)
+	for _, channel := range d.channels {
+		for _, name := range d.names {
+			rows = append(rows, `(`+channel+`, `+name+`, $1, $2, $3, `+d.arrival+`, `+d.date+`)`)
 		}
 	}
 	return b.exec(ctx, tx, `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
@@ -106,32 +140,32 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64
 		ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET is_out = excluded.is_out, dated_at = excluded.dated_at,
 			arrived_at = CASE WHEN excluded.arrived_at > conversation_decision.arrived_at
 				THEN excluded.arrived_at ELSE conversation_decision.arrived_at + 1 END
-		WHERE conversation_decision.is_out <> excluded.is_out AND `+counts, args...)
+		WHERE conversation_decision.is_out <> excluded.is_out AND `+countsSQL, d.args...)
 }
 
-// mayEnd returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
-func mayEnd(stop, start string) string {
+// mayEndSQL returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
+func mayEndSQL(stop, start string) string {
 	return fmt.Sprintf("NOT (%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[2]s.dated_at < %[1]s.dated_at)", stop, start)
 }
 
-// isOld returns the condition that the service dates an opt-out so long before an opt-in that the opt-out is ignored.
-func isOld(stop, start string) string {
+// isOldSQL returns the condition that the service dates an opt-out so long before an opt-in that the opt-out is ignored.
+func isOldSQL(stop, start string) string {
 	return fmt.Sprintf("(%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[1]s.dated_at < %[2]s.dated_at - %[3]d)",
 		stop, start, lateStop.Milliseconds())
 }
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
-func (b *Book) isOut(ctx context.Context, tx *sql.Tx, who scope, of messaging.Channel) (bool, error) {
-	names, args := placeholders(who.names, of.String(), toInt(who.marketing), who.sender, toInt(who.anySender))
+func (b *Book) isOut(ctx context.Context, tx *sql.Tx, s scope, channel messaging.Channel) (bool, error) {
+	names, args := placeholders(s.names, channel.String(), toInt(s.marketing), s.sender, toInt(s.anySender))
 	stops, err := b.countStops(ctx, tx, `d.channel = $1 AND (d.marketing = 0 OR $2 = 1) AND (d.sender = '' OR d.sender = $3 OR $4 = 1)`, names, args)
 	return stops > 0, err
 }
 
 // countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
 // channels on which a decision of the person counts.
-func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, who scope) (int, error) {
-	onChannels, args := placeholders(b.decisionChannels(who.channel), toInt(who.marketing), who.sender)
-	names, args := placeholders(who.names, args...)
+func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, s scope) (int, error) {
+	onChannels, args := placeholders(b.decisionChannels(s.channel), toInt(s.marketing), s.sender)
+	names, args := placeholders(s.names, args...)
 	return b.countStops(ctx, tx, `d.marketing = $1 AND d.sender = $2 AND d.channel`+in(onChannels), names, args)
 }
 
@@ -142,7 +176,7 @@ func (b *Book) countStops(ctx context.Context, tx *sql.Tx, condition string, nam
 		WHERE `+condition+` AND d.peer`+in(names)+` AND d.is_out = 1 AND NOT EXISTS (
 			SELECT 1 FROM conversation_decision s
 			WHERE s.channel = d.channel AND s.peer`+in(names)+` AND s.sender = d.sender AND s.marketing = d.marketing AND s.is_out = 0
-				AND (`+isOld("d", "s")+` OR s.arrived_at > d.arrived_at AND `+mayEnd("d", "s")+`)
+				AND (`+isOldSQL("d", "s")+` OR s.arrived_at > d.arrived_at AND `+mayEndSQL("d", "s")+`)
 		)`, args...).Scan(&count)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
@@ -160,11 +194,11 @@ func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 		var last optOut
 		for {
 			page, err := b.optOuts(ctx, last, pageSize)
-			for _, one := range page {
-				if !yield(one.person(), nil) {
+			for _, row := range page {
+				if !yield(row.person(), nil) {
 					return
 				}
-				last = one
+				last = row
 			}
 			if err != nil {
 				yield(Person{}, fmt.Errorf("conversations: %w", err))
@@ -219,11 +253,11 @@ func (b *Book) optOuts(ctx context.Context, last optOut, most int) (page []optOu
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var one optOut
-		if err = rows.Scan(&one.channel, &one.peer, &one.sender, &one.marketing, &one.other, &one.at); err != nil {
+		var row optOut
+		if err = rows.Scan(&row.channel, &row.peer, &row.sender, &row.marketing, &row.other, &row.at); err != nil {
 			return page, err
 		}
-		page = append(page, one)
+		page = append(page, row)
 	}
 	return page, rows.Err()
 }

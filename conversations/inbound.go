@@ -179,7 +179,7 @@ func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
 }
 
 // joinNames stores that the names in a message belong to one person, and so do the names before and after a change.
-func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known [2]string) error {
+func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known []string) error {
 	if err := b.join(ctx, tx, m.Channel, known); err != nil || m.renamed[0] == "" || m.renamed[1] == "" {
 		return err
 	}
@@ -207,13 +207,13 @@ func (b *Book) starts(m Inbound) bool {
 }
 
 // noteTime records when a person wrote, under each name. A time in the future counts as now.
-func (b *Book) noteTime(ctx context.Context, tx *sql.Tx, m Inbound, names [2]string) error {
+func (b *Book) noteTime(ctx context.Context, tx *sql.Tx, m Inbound, known []string) error {
+	names, args := placeholders(known, m.Channel.String(), b.senderOf(m.To), millis(m.At))
 	_, err := b.exec(ctx, tx, `INSERT INTO conversation (channel, peer, sender, last_at)
-		SELECT CAST($1 AS TEXT), given.name, CAST($4 AS TEXT),
-			CASE WHEN CAST($5 AS BIGINT) BETWEEN 1 AND CLOCK THEN CAST($5 AS BIGINT) ELSE CLOCK END
-		FROM (SELECT CAST($2 AS TEXT) AS name UNION SELECT CAST($3 AS TEXT)) AS given WHERE true ORDER BY given.name
-		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`,
-		m.Channel.String(), names[0], names[1], b.senderOf(m.To), millis(m.At))
+		SELECT CAST($1 AS TEXT), given.name, CAST($2 AS TEXT),
+			CASE WHEN CAST($3 AS BIGINT) BETWEEN 1 AND CLOCK THEN CAST($3 AS BIGINT) ELSE CLOCK END
+		FROM (`+union(names)+`) AS given WHERE true ORDER BY given.name
+		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`, args...)
 	return err
 }
 

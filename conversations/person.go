@@ -57,24 +57,32 @@ func placeholders(values []string, args ...any) (items []string, all []any) {
 // in returns the end of a condition that a column has one of the values of placeholders.
 func in(items []string) string { return " IN (" + strings.Join(items, ", ") + ")" }
 
+// union returns a query whose rows have one of some placeholders as name.
+func union(items []string) string {
+	const begin = "SELECT CAST("
+	const end = " AS TEXT) AS name"
+	return begin + strings.Join(items, end+" UNION "+begin) + end
+}
+
 // decisionChannels returns the channels on which a decision counts that arrives on a channel.
 func (b *Book) decisionChannels(channel messaging.Channel) []string {
 	if !b.options.AllChannels {
 		return []string{channel.String()}
 	}
 	var all []string
-	for _, each := range channels() {
-		all = append(all, each.String())
+	for _, channel := range channels() {
+		all = append(all, channel.String())
 	}
 	slices.Sort(all) // in the order of the primary key, in which rows are locked
 	return all
 }
 
 // person returns all names that the person with the known names has on the channels.
-func (b *Book) person(ctx context.Context, tx *sql.Tx, onChannels []string, known [2]string) (names []string, err error) {
-	items, args := placeholders(onChannels, known[0], known[1])
+func (b *Book) person(ctx context.Context, tx *sql.Tx, onChannels []string, known []string) (names []string, err error) {
+	start, args := placeholders(known)
+	items, args := placeholders(onChannels, args...)
 	rows, err := b.query(ctx, tx, `WITH RECURSIVE person(name) AS (
-			SELECT CAST($1 AS TEXT) UNION SELECT CAST($2 AS TEXT)
+			`+union(start)+`
 			UNION
 			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel`+in(items)+`
 		) SELECT name FROM person ORDER BY name`, args...)
@@ -99,27 +107,26 @@ func channels() []messaging.Channel {
 	return []messaging.Channel{messaging.ChannelSMS, messaging.ChannelChatApp1, messaging.ChannelChatApp2}
 }
 
-// namesOf returns the normalized names of a person, sorted. If only one is given, it returns that name twice.
-func (b *Book) namesOf(channel messaging.Channel, number, userID field) (names [2]string, err error) {
+// namesOf returns the normalized names of a person, sorted: one or two.
+func (b *Book) namesOf(channel messaging.Channel, number, userID field) (names []string, err error) {
 	if !slices.Contains(channels(), channel) {
-		return names, errors.New("conversations: Channel: want messaging.ChannelSMS, ChannelChatApp1 or ChannelChatApp2")
+		return nil, errors.New("conversations: Channel: want messaging.ChannelSMS, ChannelChatApp1 or ChannelChatApp2")
 	}
 	if number.text == "" && userID.text == "" {
-		return names, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.name)
+		return nil, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.name)
 	}
-	var known []string
-	for _, one := range []field{number, userID} {
-		if one.text == "" {
+	for _, f := range []field{number, userID} {
+		if f.text == "" {
 			continue
 		}
-		name := b.nameOf(one.text)
+		name := b.nameOf(f.text)
 		if name == "" {
-			return names, fmt.Errorf("%w: %s", ErrNoPerson, one.name)
+			return nil, fmt.Errorf("%w: %s", ErrNoPerson, f.name)
 		}
-		known = append(known, name)
+		names = append(names, name)
 	}
-	names = [2]string{slices.Min(known), slices.Max(known)}
-	return names, nil
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // nameOf returns a normalized phone number or user ID, or "" if the text is neither.
@@ -147,9 +154,9 @@ func (b *Book) senderOf(text string) string {
 	return strings.ToUpper(name)
 }
 
-// join stores that two names belong to one person.
-func (b *Book) join(ctx context.Context, tx *sql.Tx, channel messaging.Channel, names [2]string) error {
-	if names[0] == names[1] {
+// join stores that the names of namesOf belong to one person.
+func (b *Book) join(ctx context.Context, tx *sql.Tx, channel messaging.Channel, names []string) error {
+	if len(names) < 2 {
 		return nil
 	}
 	_, err := b.exec(ctx, tx, `INSERT INTO conversation_person (channel, name, other) VALUES ($1, $2, $3), ($1, $3, $2)
