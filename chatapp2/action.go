@@ -13,24 +13,28 @@ import (
 //sumtype:decl
 type Action interface{ action() place }
 
-func (List) action() place            { return placed("type=list", "action!") }
-func (CTAURL) action() place          { return named("cta_url", "cta_url") }
-func (LocationRequest) action() place { return named("location_request_message", "send_location") }
-func (Flow) action() place            { return named("flow", "flow") }
-func (Product) action() place         { return placed("type=product", "action!") }
-func (ProductList) action() place     { return placed("type=product_list", "action!") }
-func (CatalogMessage) action() place  { return named("catalog_message", "catalog_message") }
-func (Carousel) action() place        { return placed("type=carousel", "action!") }
-func (ContactRequest) action() place  { return named("request_contact_info", "request_contact_info") }
-func (RawAction) action() place       { return place{} }
+func (List) action() place   { return placeOf("type=list", "action!") }
+func (CTAURL) action() place { return namedAction("cta_url", "cta_url") }
+func (LocationRequest) action() place {
+	return namedAction("location_request_message", "send_location")
+}
+func (Flow) action() place           { return namedAction("flow", "flow") }
+func (Product) action() place        { return placeOf("type=product", "action!") }
+func (ProductList) action() place    { return placeOf("type=product_list", "action!") }
+func (CatalogMessage) action() place { return namedAction("catalog_message", "catalog_message") }
+func (Carousel) action() place       { return placeOf("type=carousel", "action!") }
+func (ContactRequest) action() place {
+	return namedAction("request_contact_info", "request_contact_info")
+}
+func (RawAction) action() place { return place{} }
 
 func (ReplyButtons) action() place {
-	return placed("type=button", "action!.buttons[each type=reply]!.reply!")
+	return placeOf("type=button", "action!.buttons[each type=reply]!.reply!")
 }
 
-// named returns the place of an action that has a name, and its value in the member parameters.
-func named(kind, name string) place {
-	return placed("type="+kind+" action.name="+name, "action!.parameters")
+// namedAction returns the place of an action that has a name, and its value in the member parameters.
+func namedAction(kind, name string) place {
+	return placeOf("type="+kind+" action.name="+name, "action!.parameters")
 }
 
 // RawAction is an action that no other type holds, such as an order or an address form. Type is the type of the Interactive. JSON is its

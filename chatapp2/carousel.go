@@ -26,12 +26,12 @@ type Card struct {
 //sumtype:decl
 type CardAction interface{ cardAction() place }
 
-func (CTAURL) cardAction() place  { return named("cta_url", "cta_url") }
-func (Product) cardAction() place { return placed("type=product", "action!") }
+func (CTAURL) cardAction() place  { return namedAction("cta_url", "cta_url") }
+func (Product) cardAction() place { return placeOf("type=product", "action!") }
 
 // The platform documents the type cta_url for reply buttons too.
 func (ReplyButtons) cardAction() place {
-	return placed("type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!")
+	return placeOf("type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!")
 }
 
 func (k Carousel) check(c *checks) {

@@ -18,22 +18,22 @@ import (
 //sumtype:decl
 type Component interface{ component() place }
 
-func (TemplateHeader) component() place   { return placed("type=header", "") }
-func (TemplateBody) component() place     { return placed("type=body", "parameters") }
-func (QuickReplyButton) component() place { return placed("type=button sub_type=quick_reply", "") }
-func (URLButton) component() place        { return placed("type=button sub_type=url", "") }
-func (CopyCodeButton) component() place   { return placed("type=button sub_type=copy_code", "") }
-func (CatalogButton) component() place    { return placed("type=button sub_type=catalog", "") }
-func (ProductsButton) component() place   { return placed("type=button sub_type=mpm", "") }
-func (FlowButton) component() place       { return placed("type=button sub_type=flow", "") }
+func (TemplateHeader) component() place   { return placeOf("type=header", "") }
+func (TemplateBody) component() place     { return placeOf("type=body", "parameters") }
+func (QuickReplyButton) component() place { return placeOf("type=button sub_type=quick_reply", "") }
+func (URLButton) component() place        { return placeOf("type=button sub_type=url", "") }
+func (CopyCodeButton) component() place   { return placeOf("type=button sub_type=copy_code", "") }
+func (CatalogButton) component() place    { return placeOf("type=button sub_type=catalog", "") }
+func (ProductsButton) component() place   { return placeOf("type=button sub_type=mpm", "") }
+func (FlowButton) component() place       { return placeOf("type=button sub_type=flow", "") }
 func (RawComponent) component() place     { return place{} }
 
 func (TemplateCards) component() place {
-	return placed("type=carousel", "cards[each card_index=#].components")
+	return placeOf("type=carousel", "cards[each card_index=#].components")
 }
 
 func (LimitedTimeOffer) component() place {
-	return placed("type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer")
+	return placeOf("type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer")
 }
 
 // TemplateHeader is the header of a template: a TextParam of at most 60 characters, an Image, a Video, a Document, a GIF (in marketing
@@ -330,10 +330,41 @@ func (k TemplateCard) check(c *checks) {
 type headerKind string
 
 const (
-	noHeader      headerKind = ""
-	productHeader headerKind = "chatapp2.Product"
-	unknownHeader headerKind = "unknown" // it, or a component that may be it, is raw or is not a value
+	noHeader       headerKind = ""
+	textHeader     headerKind = "text"
+	imageHeader    headerKind = "image"
+	videoHeader    headerKind = "video"
+	documentHeader headerKind = "document"
+	gifHeader      headerKind = "gif"
+	locationHeader headerKind = "location"
+	productHeader  headerKind = "product"
+	otherHeader    headerKind = "other"   // what no header can have, or nil: that is reported by itself
+	unknownHeader  headerKind = "unknown" // it, or a component that may be it, is raw or is not a value
 )
+
+// headerOf returns the kind of a header with a parameter.
+func headerOf(p Parameter) headerKind {
+	switch p.(type) { //nolint:gochecksumtype // the others are wrong in a header
+	case TextParam:
+		return textHeader
+	case Image:
+		return imageHeader
+	case Video:
+		return videoHeader
+	case Document:
+		return documentHeader
+	case GIF:
+		return gifHeader
+	case Location:
+		return locationHeader
+	case Product:
+		return productHeader
+	case RawParameter:
+		return unknownHeader
+	default:
+		return otherHeader
+	}
+}
 
 // header returns the kind of the card's header.
 func (k TemplateCard) header() headerKind {
@@ -341,11 +372,12 @@ func (k TemplateCard) header() headerKind {
 	for _, component := range k {
 		switch component := component.(type) { //nolint:gochecksumtype // the others are no headers
 		case TemplateHeader:
-			if _, isRaw := component.Parameter.(RawParameter); isRaw {
+			parameter := headerOf(component.Parameter)
+			if parameter == unknownHeader {
 				return unknownHeader
 			}
 			if kind == noHeader {
-				kind = headerKind(fmt.Sprintf("%T", component.Parameter))
+				kind = parameter
 			}
 		case RawComponent:
 			return unknownHeader

@@ -88,10 +88,10 @@ func (r headerRule) check(c *checks, header Header) {
 //sumtype:decl
 type Header interface{ header() place }
 
-func (HeaderText) header() place { return placed("type=text", "") }
-func (Image) header() place      { return placed("type=image", "image!") }
-func (Video) header() place      { return placed("type=video", "video!") }
-func (Document) header() place   { return placed("type=document", "document!") }
+func (HeaderText) header() place { return placeOf("type=text", "") }
+func (Image) header() place      { return placeOf("type=image", "image!") }
+func (Video) header() place      { return placeOf("type=video", "video!") }
+func (Document) header() place   { return placeOf("type=document", "document!") }
 
 // HeaderText is a header of text.
 type HeaderText struct {

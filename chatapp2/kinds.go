@@ -23,19 +23,19 @@ func isValue(v any) bool { return allShapes().IsValue(v) }
 
 // place says how an object holds a type of a sealed interface. Package shape documents its words and paths, and the paths of tags:
 //
-//	placed("type=image", "image!")                        {"type": "image", "image": {…}}
-//	placed("type=text", "")                               {"type": "text", and the members of the value}
-//	placed("type=carousel", "cards[each card_index=#].components")
+//	placeOf("type=image", "image!")                        {"type": "image", "image": {…}}
+//	placeOf("type=text", "")                               {"type": "text", and the members of the value}
+//	placeOf("type=carousel", "cards[each card_index=#].components")
 //	                                                      {"type": "carousel", "cards": [{"card_index": 0, "components": […]}, …]}
-//	named("flow", "flow")                                 {"type": "flow", "action": {"name": "flow", "parameters": {…}}}
+//	namedAction("flow", "flow")                                 {"type": "flow", "action": {"name": "flow", "parameters": {…}}}
 //	place{}                                               the raw type, which is the whole object
 type place = shape.Place
 
-func placed(words, path string) place { return place{Words: words, Path: path} }
+func placeOf(words, path string) place { return place{Words: words, Path: path} }
 
 func compileShapes() *shape.Shapes {
 	s := shape.New(replyContext{}, storedFallback{}, Raw{}, MarketingOptions{})
-	shape.AddUnion[Content](s, func(c Content) place { return placed("type="+c.kind(), c.kind()+"!") }, contents()...)
+	shape.AddUnion[Content](s, func(c Content) place { return placeOf("type="+c.kind(), c.kind()+"!") }, contents()...)
 	shape.AddUnion[Action](s, Action.action,
 		ReplyButtons{}, List{}, CTAURL{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, LocationRequest{}, ContactRequest{}, Carousel{},
 		RawAction{})

@@ -12,15 +12,15 @@ import (
 //sumtype:decl
 type Parameter interface{ parameter() place }
 
-func (TextParam) parameter() place    { return placed("type=text", "") }
-func (Currency) parameter() place     { return placed("type=currency", "") }
-func (DateTime) parameter() place     { return placed("type=date_time", "") }
-func (Image) parameter() place        { return placed("type=image", "image!") }
-func (Video) parameter() place        { return placed("type=video", "video!") }
-func (Document) parameter() place     { return placed("type=document", "document!") }
-func (GIF) parameter() place          { return placed("type=gif", "gif!") }
-func (Location) parameter() place     { return placed("type=location", "location!,text") }
-func (Product) parameter() place      { return placed("type=product", "product!") }
+func (TextParam) parameter() place    { return placeOf("type=text", "") }
+func (Currency) parameter() place     { return placeOf("type=currency", "") }
+func (DateTime) parameter() place     { return placeOf("type=date_time", "") }
+func (Image) parameter() place        { return placeOf("type=image", "image!") }
+func (Video) parameter() place        { return placeOf("type=video", "video!") }
+func (Document) parameter() place     { return placeOf("type=document", "document!") }
+func (GIF) parameter() place          { return placeOf("type=gif", "gif!") }
+func (Location) parameter() place     { return placeOf("type=location", "location!,text") }
+func (Product) parameter() place      { return placeOf("type=product", "product!") }
 func (RawParameter) parameter() place { return place{} }
 
 // TextParam is a parameter whose value is text. Name is the name of the parameter. It is empty if the template numbers its parameters
