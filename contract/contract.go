@@ -16,11 +16,11 @@ import (
 // A Contract never changes. Copies are cheap, and it may be used from many goroutines at once. It is configuration and
 // may be printed or logged, so keep credentials out of it.
 type Contract struct {
-	held
+	reference
 }
 
-// held is embedded under an unexported name: users of this package do not see the table.
-type held = table.Held
+// reference is embedded under an unexported name: users of this package do not see the table.
+type reference = table.Reference
 
 // Default returns the default contract.
 func Default() Contract { return Contract{} }
@@ -34,7 +34,7 @@ func Parse(overlay []byte) (Contract, error) {
 	if t == nil {
 		return Contract{}, joined(problems)
 	}
-	return Contract{table.Hold(t)}, nil
+	return Contract{table.NewReference(t)}, nil
 }
 
 // FromEnv returns the contract of the overlay in the file that MESSAGING_CONTRACT names, or the default contract if the variable is

@@ -1,24 +1,24 @@
 package table
 
-// A Holder carries a table that only packages of this module can read, by [Of]. A contract.Contract is one.
+// A Holder has a table that only packages of this module can read, by [Of]. A contract.Contract is one.
 type Holder interface {
-	heldTable() *Table
+	tableOf() *Table
 }
 
 // Of returns the table of a holder. It is shared and must not be changed.
-func Of(h Holder) *Table { return h.heldTable() }
+func Of(h Holder) *Table { return h.tableOf() }
 
-// Held makes the struct that embeds it a [Holder]. The zero Held has the default table.
-type Held struct {
+// A Reference makes the struct that embeds it a [Holder]. The zero Reference refers to the default table.
+type Reference struct {
 	table *Table
 }
 
-// Hold returns a Held with a table.
-func Hold(t *Table) Held { return Held{table: t} }
+// NewReference returns a reference to a table.
+func NewReference(t *Table) Reference { return Reference{table: t} }
 
-func (h Held) heldTable() *Table {
-	if h.table == nil {
+func (r Reference) tableOf() *Table {
+	if r.table == nil {
 		return Default()
 	}
-	return h.table
+	return r.table
 }
