@@ -41,14 +41,21 @@ func (s *Secrets) AddText(text string) {
 		s.phrases = map[string]bool{}
 	}
 	all := words.FindAllString(text, -1)
-	length := min(phraseWords, len(all))
-	for i := 0; length > 0 && i+length <= len(all); i++ {
-		s.phrases[phrase(all[i:i+length])] = true
+	if len(all) > 0 {
+		s.addPhrases(all)
 	}
 	for _, run := range digitRuns.FindAllString(text, -1) {
 		if digits := digitsOf(run); utf8.RuneCountInString(digits) >= minCodeDigits {
 			s.codes = append(s.codes, digits)
 		}
+	}
+}
+
+// addPhrases adds each run of phraseWords words, or all words if there are fewer.
+func (s *Secrets) addPhrases(words []string) {
+	length := min(phraseWords, len(words))
+	for i := range len(words) - length + 1 {
+		s.phrases[phrase(words[i:i+length])] = true
 	}
 }
 
@@ -113,7 +120,7 @@ func (s *Secrets) maskPhrases(text string) string {
 	for i := range all {
 		for end := i + 1; end <= min(i+phraseWords, len(all)); end++ {
 			if s.phrases[phrase(all[i:end])] {
-				copy(isSecret[i:end], []bool{true, true, true})
+				markAll(isSecret[i:end])
 			}
 		}
 	}
@@ -126,6 +133,12 @@ func (s *Secrets) maskPhrases(text string) string {
 		}
 	}
 	return masked.String() + text[shown:]
+}
+
+func markAll(marks []bool) {
+	for i := range marks {
+		marks[i] = true
+	}
 }
 
 // isCode reports whether digits hold a code of the message, or are in one: the service may add digits, or leave some out.
