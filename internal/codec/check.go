@@ -77,7 +77,8 @@ func markedConstants(section string, constants map[string]any) (members []member
 func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	inFields, _ := e.credentials()
 	members = slices.Concat(inFields, members)
-	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
+	names := len(members)
+	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, names) }
 	for _, m := range members {
 		if isTooFar(m) {
 			problems = append(problems, table.Problem{Path: m.text, Reason: gapReason})

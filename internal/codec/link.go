@@ -45,7 +45,7 @@ func (l *List) isBelowBase(link *url.URL) bool {
 	return strings.HasPrefix(cleanPath(link.Path), strings.TrimSuffix(base, "/")+"/")
 }
 
-// cleanPath returns a path as the most generous server reads it: decoded, also twice, without parameters of its segments, with
+// cleanPath returns a path as the most generous server reads it: decoded until nothing changes, without parameters of its segments, with
 // backslashes as slashes, and without dot segments.
 func cleanPath(text string) string {
 	for {

@@ -143,7 +143,8 @@ func (l *List) option(q *wire.Query, concept, format string) (m member, isPresen
 		column, isColumn := l.op.Sorts[text]
 		if isColumn && column == "" {
 			return m, false, "is a column that the service cannot sort by (sms.list.sorts." + text + ` is "")`
-		} else if isColumn {
+		}
+		if isColumn {
 			text = column
 		}
 	}

@@ -65,7 +65,7 @@ var commonParts = []struct { //nolint:gochecknoglobals // never written
 // kindOf returns what a name commonly means.
 func kindOf(name []byte) nameKind {
 	var buffer [48]byte
-	folded := foldName(buffer[:0], name)
+	folded := foldName(buffer[:0], name, len(buffer))
 	if kind, ok := commonNames[string(folded)]; ok {
 		return kind
 	}
@@ -118,9 +118,9 @@ func isMessageID(folded []byte) bool {
 	return false
 }
 
-// foldName appends a name in lower case and without separators. It appends only the beginning of a long name.
-func foldName(to, name []byte) []byte {
-	for _, c := range name[:min(len(name), cap(to))] {
+// foldName appends the first most bytes of a name, in lower case and without separators.
+func foldName(to, name []byte, most int) []byte {
+	for _, c := range name[:min(len(name), most)] {
 		switch {
 		case 'A' <= c && c <= 'Z':
 			to = append(to, c|0x20)
@@ -145,7 +145,7 @@ func commonlyRefuses(word string) bool {
 		return false
 	}
 	var buffer [longest]byte
-	folded := foldName(buffer[:0], []byte(word))
+	folded := foldName(buffer[:0], []byte(word), longest)
 	isNegated := bytes.HasPrefix(folded, []byte("no")) && !bytes.HasPrefix(folded, []byte("not")) // such as NO_ERROR
 	if isNegated {
 		return false

@@ -236,7 +236,7 @@ func (s *Send) readStatus(d *document) (found status) {
 	return found
 }
 
-// readFields reads the fields of an accepted message.
+// readFields reads the fields of a message, whether the response accepts it or not.
 func (s *Send) readFields(r *Response, d *document, id foundID) {
 	slots := &s.slots
 	r.ID = id.id

@@ -13,8 +13,8 @@ var sentences = []string{ //nolint:gochecknoglobals // never written
 	"message", "errormessage", "error", "detail", "details", "description", "errordescription", "title", "errmsg", "msg", "errortext", "text", "reason",
 }
 
-// said is the code and the sentence of a failure, found by common names.
-type said struct {
+// explanation is the code and the sentence of a failure, found by common names.
+type explanation struct {
 	code, message string
 	rank          int // of the message in sentences
 }
@@ -26,45 +26,45 @@ func Said(body []byte) (code, message string) {
 	if jsonscan.Check(doc) != nil {
 		return "", ""
 	}
-	s := said{rank: len(sentences)}
-	s.read(&jsonscan.Scanner{Doc: doc}, string(doc), "", 0)
-	return s.code, s.message
+	e := explanation{rank: len(sentences)}
+	e.read(&jsonscan.Scanner{Doc: doc}, string(doc), "", 0)
+	return e.code, e.message
 }
 
 // read reads the value of a name in so many objects.
-func (s *said) read(scanner *jsonscan.Scanner, text, name string, depth int) {
+func (e *explanation) read(scanner *jsonscan.Scanner, text, name string, depth int) {
 	const deepest = 3
 	switch c := scanner.Peek(); {
 	case c == '{' && depth < deepest:
 		for more := scanner.Open('}'); more; more = scanner.Next('}') {
 			var buffer [48]byte
-			member := string(foldName(buffer[:0], scanner.Name()))
-			s.read(scanner, text, member, depth+1)
+			member := string(foldName(buffer[:0], scanner.Name(), len(buffer)))
+			e.read(scanner, text, member, depth+1)
 		}
 	case c == '[':
 		for more := scanner.Open(']'); more; more = scanner.Next(']') {
-			s.read(scanner, text, name, depth)
+			e.read(scanner, text, name, depth)
 		}
 	case c == '{':
 		scanner.Skip()
 	default:
-		s.take(name, scanner.Scalar(c), text)
+		e.take(name, scanner.Scalar(c), text)
 	}
 }
 
 // take keeps a scalar if it is a code, or a better sentence than the one so far.
-func (s *said) take(name string, found value, text string) {
+func (e *explanation) take(name string, found value, text string) {
 	word := strings.TrimSpace(found.Word(text))
 	if found.Kind == jsonscan.Boolean || table.IsPlaceholder(word) {
 		return
 	}
 	isCode := name == "code" || strings.HasPrefix(name, "err") && strings.HasSuffix(name, "code")
-	if isCode && s.code == "" && !isFailedHTTPStatus(word) {
-		s.code = word
+	if isCode && e.code == "" && !isFailedHTTPStatus(word) {
+		e.code = word
 	}
 	rank := slices.Index(sentences, name)
-	if rank >= 0 && rank < s.rank && found.Kind != jsonscan.Number {
-		s.message = word
-		s.rank = rank
+	if rank >= 0 && rank < e.rank && found.Kind != jsonscan.Number {
+		e.message = word
+		e.rank = rank
 	}
 }
