@@ -220,7 +220,7 @@ func (e *Error) quote(failure codec.Failure, body []byte, hasRows, isText bool) 
 	e.Code = failure.Code
 	e.Message = failure.Message
 	if !hasRows {
-		code, message := codec.Said(body)
+		code, message := codec.Explanation(body)
 		e.Code = cmp.Or(e.Code, code)
 		e.Message = cmp.Or(e.Message, message)
 	}

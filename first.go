@@ -31,11 +31,11 @@ import (
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
 	problems := wire.Checks(checkContext(ctx))
 	if len(sends) == 0 {
-		problems.Found("sends", "required, but absent")
+		problems.Add("sends", "required, but absent")
 	}
 	for i, send := range sends {
 		if send == nil {
-			problems.Found(fmt.Sprintf("sends[%d]", i), "required, but nil")
+			problems.Add(fmt.Sprintf("sends[%d]", i), "required, but nil")
 		}
 	}
 	if len(problems) > 0 {

@@ -324,10 +324,10 @@ func (s *SMSService) newListing(options sms.ListOptions) *listing {
 		var reason string
 		l.query.At, l.lastRow, reason = list.ParsePosition(options.After, options)
 		l.isResumed = true
-		found.Found("After", reason)
+		found.Add("After", reason)
 	}
 	if _, isNumbered := list.PageNumber(l.query.At); !isNumbered && options.Page > 0 {
-		found.Found("Page", "must be 0: the contract does not page by number (sms.list.paging.by)")
+		found.Add("Page", "must be 0: the contract does not page by number (sms.list.paging.by)")
 	}
 	l.query.Problems = found
 	return l

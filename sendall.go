@@ -53,10 +53,10 @@ func (s sender[M]) sendAll(ctx context.Context, messages iter.Seq[M], concurrenc
 func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
 	var c wire.Checks
 	if noMessages {
-		c.Found("messages", "required, but nil")
+		c.Add("messages", "required, but nil")
 	}
 	if concurrency < 1 {
-		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
+		c.Add("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
 	}
 	return append(c, checkContext(ctx)...)
 }

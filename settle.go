@@ -92,13 +92,13 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {
-		c.Found("ReferenceID", "required, but absent")
+		c.Add("ReferenceID", "required, but absent")
 	}
 	if m.To == "" {
-		c.Found("To", "required, but absent")
+		c.Add("To", "required, but absent")
 	}
 	if since.IsZero() {
-		c.Found("since", "required, but the zero time")
+		c.Add("since", "required, but the zero time")
 	}
 	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, s.unsettled(m, invalid("Settle", problems))

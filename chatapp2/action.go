@@ -106,7 +106,7 @@ func (l List) check(c *checks) {
 			c.Required(path+".Title", section.Title)
 		}
 		if len(section.Rows) == 0 {
-			c.Found(path+".Rows", "required, but empty")
+			c.Add(path+".Rows", "required, but empty")
 		}
 		rows += len(section.Rows)
 	}
@@ -157,7 +157,7 @@ const (
 func (f Flow) check(c *checks) {
 	hasID, hasName := f.ID != "", f.Name != ""
 	if hasID == hasName {
-		c.Found("", "want exactly one of ID and Name")
+		c.Add("", "want exactly one of ID and Name")
 	}
 	if f.Data != nil {
 		c.Required("Screen", f.Screen)
@@ -204,7 +204,7 @@ func checkProductSections(c *checks, name string, sections []ProductSection) {
 			c.Required(path+".Title", section.Title)
 		}
 		if len(section.Products) == 0 {
-			c.Found(path+".Products", "required, but empty")
+			c.Add(path+".Products", "required, but empty")
 		}
 		products += len(section.Products)
 	}

@@ -39,7 +39,7 @@ func (k Carousel) check(c *checks) {
 	for i, card := range k.Cards {
 		first := k.Cards[0]
 		if !sameCardAction(first.Action, card.Action) {
-			c.Found(element("Cards", i)+".Action",
+			c.Add(element("Cards", i)+".Action",
 				"must be of the same kind as on the first card, with as many buttons, or of the same catalog")
 		}
 		if !sameCardHeader(first.Header, card.Header) {
@@ -93,14 +93,14 @@ func (k Card) check(c *checks) {
 		return
 	case ReplyButtons:
 		if len(action) == 0 {
-			c.Found("Action", "want at least one button, got none")
+			c.Add("Action", "want at least one button, got none")
 		}
 	}
 	switch {
 	case k.Header == nil:
-		c.Found("Header", "required, but nil; want an Image or a Video")
+		c.Add("Header", "required, but nil; want an Image or a Video")
 	case isValue(k.Header) && !isCardHeader(k.Header):
-		c.Found("Header", "want an Image or a Video")
+		c.Add("Header", "want an Image or a Video")
 	}
 	checkNoCaption(c, "Header", k.Header)
 	if n := strings.Count(k.Body, "\n"); n > 2 {
@@ -111,9 +111,9 @@ func (k Card) check(c *checks) {
 // checkProduct checks a card with a Product, which has nothing else.
 func (k Card) checkProduct(c *checks) {
 	if isValue(k.Header) {
-		c.Found("Header", "must be nil on a card of a Product")
+		c.Add("Header", "must be nil on a card of a Product")
 	}
 	if k.Body != "" {
-		c.Found("Body", "must be empty on a card of a Product")
+		c.Add("Body", "must be empty on a card of a Product")
 	}
 }

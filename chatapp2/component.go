@@ -126,7 +126,7 @@ type RawComponent struct {
 func (h TemplateHeader) check(c *checks) {
 	switch parameter := h.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case Currency, DateTime:
-		c.Found("Parameter", "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
+		c.Add("Parameter", "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
 		c.Required("Parameter.Name", parameter.Name)
 		c.Required("Parameter.Address", parameter.Address)
@@ -139,17 +139,17 @@ func (b TemplateBody) check(c *checks) {
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
-			c.Found(element("", i), "want a TextParam, a Currency or a DateTime in a body")
+			c.Add(element("", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
 	if names := countNames(b...); names.named > 0 && names.unnamed > 0 {
-		c.Found("", "want a name on every parameter, or on none")
+		c.Add("", "want a name on every parameter, or on none")
 	}
 }
 
 func (b QuickReplyButton) check(c *checks) {
 	if b.Payload != "" && b.Text != "" {
-		c.Found("Text", "must be empty if Payload is set")
+		c.Add("Text", "must be empty if Payload is set")
 	}
 }
 
@@ -217,7 +217,7 @@ func checkPartsDiffer(c *checks, name string, components []Component) {
 			continue
 		}
 		if before, isFilled := indexes[part]; isFilled {
-			c.Found(element(name, i), fmt.Sprintf("fills the same part as index %d; want each part once", before))
+			c.Add(element(name, i), fmt.Sprintf("fills the same part as index %d; want each part once", before))
 			continue
 		}
 		indexes[part] = i
@@ -300,20 +300,20 @@ func (k TemplateCards) check(c *checks) {
 		header := card.header()
 		isKnown := first != unknownHeader && header != unknownHeader
 		if isKnown && header != first {
-			c.Found(element("", i), "must have the same kind of header as the first card")
+			c.Add(element("", i), "must have the same kind of header as the first card")
 		}
 	}
 }
 
 func (k TemplateCard) check(c *checks) {
 	if len(k) == 0 {
-		c.Found("", "want at least one component, got none")
+		c.Add("", "want at least one component, got none")
 	}
 	checkComponents(c, "", k, componentLimits{bodyTexts: 160, couponCode: 20})
 	for i, component := range k {
 		switch partOf(component) {
 		case "carousel", "limited_time_offer":
-			c.Found(element("", i), "must not be on a card")
+			c.Add(element("", i), "must not be on a card")
 		}
 		header, isHeader := component.(TemplateHeader)
 		if !isHeader {
@@ -321,7 +321,7 @@ func (k TemplateCard) check(c *checks) {
 		}
 		switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TextParam, Document, GIF, Location:
-			c.Found(element("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
+			c.Add(element("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Raw struct {
 
 func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
-		c.Found("Type", "must not be the name of a member that any message can have")
+		c.Add("Type", "must not be the name of a member that any message can have")
 	}
 	shape.CheckRaw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }

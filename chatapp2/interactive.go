@@ -25,7 +25,7 @@ func (i Interactive) check(c *checks) {
 		c.Count("Action", "buttons", len(action), 1, 3)
 	case Carousel:
 		if i.Footer != "" {
-			c.Found("Footer", "must be empty with a Carousel")
+			c.Add("Footer", "must be empty with a Carousel")
 		}
 	}
 }
@@ -66,7 +66,7 @@ const (
 
 func (r headerRule) check(c *checks, header Header) {
 	if header == nil && r == headerTextRequired {
-		c.Found("Header", "required with this action, but nil; want a HeaderText")
+		c.Add("Header", "required with this action, but nil; want a HeaderText")
 	}
 	if !isValue(header) {
 		return
@@ -74,10 +74,10 @@ func (r headerRule) check(c *checks, header Header) {
 	switch r {
 	case headerAny:
 	case headerNone:
-		c.Found("Header", "must be nil with this action")
+		c.Add("Header", "must be nil with this action")
 	case headerText, headerTextRequired:
 		if _, isText := header.(HeaderText); !isText {
-			c.Found("Header", "must be a HeaderText with this action")
+			c.Add("Header", "must be a HeaderText with this action")
 		}
 	}
 }

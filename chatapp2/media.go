@@ -17,9 +17,9 @@ func MediaLink(url string) Media { return Media{Link: url} }
 func (m Media) check(c *checks) {
 	switch {
 	case m.ID == "" && m.Link == "":
-		c.Found("", "want exactly one of ID and Link, got none")
+		c.Add("", "want exactly one of ID and Link, got none")
 	case m.ID != "" && m.Link != "":
-		c.Found("", "want exactly one of ID and Link, got both")
+		c.Add("", "want exactly one of ID and Link, got both")
 	}
 }
 
@@ -74,6 +74,6 @@ func checkNoCaption(c *checks, name string, medium any) {
 		caption = medium.Caption
 	}
 	if caption != "" {
-		c.Found(name+".Caption", "must be empty: a header has no caption")
+		c.Add(name+".Caption", "must be empty: a header has no caption")
 	}
 }

@@ -126,7 +126,7 @@ func (m Message) Members() ([]Member, error) {
 	e := m.encode()
 	problems := m.validate().Checks
 	if e.Err != nil && !slices.ContainsFunc(problems, isNoLimit) {
-		problems.Found("Content", e.Err.Error())
+		problems.Add("Content", e.Err.Error())
 	}
 	return e.members, problems.Err()
 }

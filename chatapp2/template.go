@@ -32,7 +32,7 @@ func (t Template) check(c *checks) {
 	onlyHeaderNamed := header.named > 0 && body.unnamed > 0
 	onlyBodyNamed := header.unnamed > 0 && body.named > 0
 	if onlyHeaderNamed || onlyBodyNamed {
-		c.Found(element("Components", headerIndex)+".Parameter.Name", "want a name on every parameter of the template, or on none")
+		c.Add(element("Components", headerIndex)+".Parameter.Name", "want a name on every parameter of the template, or on none")
 	}
 }
 

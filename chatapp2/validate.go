@@ -29,14 +29,14 @@ func (m Message) validate() *checks {
 	m.checkTexts(c)
 	kind := m.contentKind()
 	if kind == "reaction" && m.ReplyTo != "" {
-		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
+		c.Add("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
 	hasOptions := m.MarketingOptions != MarketingOptions{}
 	if hasOptions {
 		c.Value("MarketingOptions", reflect.ValueOf(m.MarketingOptions))
 	}
 	if hasOptions && kind != "template" && kind != "" {
-		c.Found("MarketingOptions", "must be empty without a Template")
+		c.Add("MarketingOptions", "must be empty without a Template")
 	}
 	if len(m.Extra) > 0 { // sorting no names would allocate
 		m.checkExtra(c)
@@ -47,9 +47,9 @@ func (m Message) validate() *checks {
 func (m Message) checkContent(c *checks) {
 	switch {
 	case m.Content == nil:
-		c.Found("Content", "required, but nil; the documentation of Content lists the types")
+		c.Add("Content", "required, but nil; the documentation of Content lists the types")
 	case !isValue(m.Content):
-		c.Found("Content", wire.WrongType(m.Content))
+		c.Add("Content", wire.WrongType(m.Content))
 	default:
 		c.Value("Content", reflect.ValueOf(m.Content))
 	}
@@ -67,7 +67,7 @@ func (m Message) checkTexts(c *checks) {
 
 func (m Message) checkExtra(c *checks) {
 	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		c.Found("Extra["+strconv.Quote(name)+"]", m.checkExtraName(name))
+		c.Add("Extra["+strconv.Quote(name)+"]", m.checkExtraName(name))
 	}
 }
 
@@ -83,9 +83,9 @@ func (m Message) checkRecipient(c *checks) {
 	to, user := m.recipient()
 	switch {
 	case to == "" && user == "":
-		c.Found("To", "required, but absent; want a number or the ID of a user")
+		c.Add("To", "required, but absent; want a number or the ID of a user")
 	case isUserID(to):
-		c.Found("Recipient", "must be empty if To is the ID of a user")
+		c.Add("Recipient", "must be empty if To is the ID of a user")
 	case to != "":
 		checkNumber(c, to)
 	}
@@ -105,7 +105,7 @@ func checkNumber(c *checks, number string) {
 	if wire.CheckRecipient(compact) == "" {
 		c.Limit("To", reason)
 	} else {
-		c.Found("To", reason)
+		c.Add("To", reason)
 	}
 }
 

@@ -56,15 +56,15 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 		m, isPresent, reason := s.value(f)
 		if !isPresent {
 			if f.Required && isKnown {
-				problems.Found(f.Name, "required, but absent")
+				problems.Add(f.Name, "required, but absent")
 			}
 			continue
 		}
 		if !isKnown {
-			problems.Found(f.Name, s.noField(f.Concept))
+			problems.Add(f.Name, s.noField(f.Concept))
 			continue
 		}
-		problems.Found(f.Name, cmp.Or(f.Reason, reason))
+		problems.Add(f.Name, cmp.Or(f.Reason, reason))
 		m.name = known.name
 		m.isPath = known.isPath
 		members = append(members, m)

@@ -19,9 +19,9 @@ type explanation struct {
 	rank          int // of the message in sentences
 }
 
-// Said returns the code and the sentence of a failure in a response, found by common names at most three objects deep. They are "" if the
+// Explanation returns the code and the sentence of a failure in a response, found by common names at most three objects deep. They are "" if the
 // response has none.
-func Said(body []byte) (code, message string) {
+func Explanation(body []byte) (code, message string) {
 	doc := WithoutMark(body)
 	if jsonscan.Check(doc) != nil {
 		return "", ""

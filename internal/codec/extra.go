@@ -24,11 +24,11 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extraMember(call, name)
 		nameReason := s.checkExtraName(call, name, fieldNames)
-		problems.Found(extraField(call, name), cmp.Or(nameReason, reason))
+		problems.Add(extraField(call, name), cmp.Or(nameReason, reason))
 		members = append(members, m)
 	}
 	if names := s.payloads(call); len(names) > 1 {
-		problems.Found(call.ExtraField, "has several payloads ("+strings.Join(names, ", ")+"); one message has one")
+		problems.Add(call.ExtraField, "has several payloads ("+strings.Join(names, ", ")+"); one message has one")
 	}
 	return members
 }
@@ -117,7 +117,7 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	fieldNames := s.namesOf(call)
 	for _, m := range call.Members {
 		if s.reserved[m.Name] || slices.Contains(fieldNames, m.Name) {
-			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
+			problems.Add("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
 				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own")
 		}
 	}

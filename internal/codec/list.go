@@ -57,8 +57,8 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	problems = append(problems, q.Problems...)
 	extra := l.extra(q.Extra, members, &problems)
 	position, reason := l.position(q.At)
-	problems.Found("contract", reason)
-	problems.Found("contract", l.Problem())
+	problems.Add("contract", reason)
+	problems.Add("contract", l.Problem())
 	if len(problems) > 0 {
 		return Request{}, problems
 	}
@@ -111,7 +111,7 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 		case !isDefault:
 			reason = l.noParameter(o.concept)
 		}
-		problems.Found(o.field, reason)
+		problems.Add(o.field, reason)
 	}
 	return members, problems
 }
@@ -170,17 +170,17 @@ func (l *List) extra(extra map[string][]string, options []member, problems *wire
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
-			problems.Found(field, "a parameter needs a name")
+			problems.Add(field, "a parameter needs a name")
 		case l.reserved[name], slices.ContainsFunc(options, isSame):
-			problems.Found(field, "the contract uses this name; set the field of the options instead, or change the contract")
+			problems.Add(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		case l.isJSON() && len(extra[name]) != 1:
 			m, reason := encoded(extra[name])
-			problems.Found(field, reason)
+			problems.Add(field, reason)
 			members = append(members, member{name: name, raw: m.raw})
 		default:
 			for _, value := range extra[name] {
 				if l.isJSON() {
-					problems.Found(field, wire.CheckText(name+value))
+					problems.Add(field, wire.CheckText(name+value))
 				}
 				members = append(members, member{name: name, text: value})
 			}

@@ -60,6 +60,6 @@ func errorIn(value []byte) string {
 	if word != "" && !isFlag {
 		return word
 	}
-	code, message := Said(value)
+	code, message := Explanation(value)
 	return cmp.Or(code, message, noCode)
 }

@@ -99,12 +99,12 @@ func checkParams(params map[string]string) wire.Checks {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"
 		if name == "" {
-			c.Found(field, "a parameter needs a name")
+			c.Add(field, "a parameter needs a name")
 		}
 		if reason := wire.CheckText(name); reason != "" {
-			c.Found(field, "the name "+reason)
+			c.Add(field, "the name "+reason)
 		}
-		c.Found(field, wire.CheckText(params[name]))
+		c.Add(field, wire.CheckText(params[name]))
 	}
 	return c
 }

@@ -43,16 +43,16 @@ func SMSList(o sms.ListOptions) wire.Query {
 
 func checkSMSList(o sms.ListOptions) wire.Checks {
 	var c wire.Checks
-	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
-	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
+	c.Add("CreatedAfter", wire.CheckTime(o.CreatedAfter))
+	c.Add("CreatedBefore", wire.CheckTime(o.CreatedBefore))
 	if o.After != "" && o.Page > 0 {
-		c.Found("Page", "must be 0 with After")
+		c.Add("Page", "must be 0 with After")
 	}
-	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
-	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
+	c.Add("Page", wire.CheckRange(o.Page, 1, 0))
+	c.Add("PageSize", wire.CheckRange(o.PageSize, 1, 0))
 	hasBounds := !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero()
 	if hasBounds && !o.CreatedAfter.Before(o.CreatedBefore) {
-		c.Found("CreatedBefore", "must be later than CreatedAfter")
+		c.Add("CreatedBefore", "must be later than CreatedAfter")
 	}
 	return c
 }

@@ -82,14 +82,14 @@ func (c *Checker) value(v reflect.Value, rules rules) {
 	case reflect.Slice:
 		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 			c.text(string(raw), nil)
-			c.Found("", wire.CheckJSON(raw))
+			c.Add("", wire.CheckJSON(raw))
 			return
 		}
 		c.elements(v)
 		c.check(c, v)
 	case reflect.Struct:
 		if rules.has("present") && v.IsZero() {
-			c.Found("", "required, but absent")
+			c.Add("", "required, but absent")
 			return
 		}
 		c.fields(v)
@@ -124,12 +124,12 @@ func (c *Checker) union(v reflect.Value, rules rules) {
 	switch {
 	case v.IsNil():
 		if rules.has("required") {
-			c.Found("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
+			c.Add("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
 		c.any(v.Interface(), rules)
 	case !c.shapes.IsValue(v.Interface()):
-		c.Found("", wire.WrongType(v.Interface()))
+		c.Add("", wire.WrongType(v.Interface()))
 	default:
 		c.value(v.Elem(), nil)
 	}
@@ -139,9 +139,9 @@ func (c *Checker) any(value any, rules rules) {
 	raw, err := wire.EncodeText(value)
 	switch {
 	case err != nil:
-		c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
+		c.Add("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
 	case rules.has("object") && !holdsObject(raw):
-		c.Found("", "want a JSON object that is not empty, or the text of one")
+		c.Add("", "want a JSON object that is not empty, or the text of one")
 	}
 }
 
@@ -158,7 +158,7 @@ func holdsObject(raw []byte) bool {
 func (c *Checker) degrees(degrees float64, limit int) {
 	isInRange := math.Abs(degrees) <= float64(limit) // false for NaN
 	if !isInRange {
-		c.Found("", fmt.Sprintf("want degrees from -%d to %d", limit, limit))
+		c.Add("", fmt.Sprintf("want degrees from -%d to %d", limit, limit))
 	}
 }
 
@@ -166,7 +166,7 @@ func (c *Checker) degrees(degrees float64, limit int) {
 func (c *Checker) buttonIndex(n int64) {
 	switch {
 	case n < 0:
-		c.Found("", "must not be negative")
+		c.Add("", "must not be negative")
 	case n > 9:
 		c.Limit("", "want 0 to 9")
 	}
@@ -175,7 +175,7 @@ func (c *Checker) buttonIndex(n int64) {
 // Text checks that a text can be sent, and reports whether it can.
 func (c *Checker) Text(name, text string) bool {
 	reason := wire.CheckText(text)
-	c.Found(name, reason)
+	c.Add(name, reason)
 	return reason == ""
 }
 
@@ -196,7 +196,7 @@ func (c *Checker) text(text string, rules rules) {
 		case "unique":
 			c.unique(text)
 		case "url":
-			c.Found("", wire.CheckURL(text))
+			c.Add("", wire.CheckURL(text))
 		case "max":
 			c.Length("", text, rule.limit)
 		default:
@@ -209,7 +209,7 @@ func (c *Checker) text(text string, rules rules) {
 func (c *Checker) unique(text string) {
 	key := c.name + "=" + text
 	if before, isSeen := c.siblings.seen[key]; isSeen {
-		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		c.Add("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
 		return
 	}
 	if c.siblings.seen == nil {
@@ -222,9 +222,9 @@ func (c *Checker) unique(text string) {
 func (c *Checker) Required(name, text string) {
 	switch {
 	case text == "":
-		c.Found(name, "required, but absent")
+		c.Add(name, "required, but absent")
 	case strings.TrimSpace(text) == "":
-		c.Found(name, "must not be white space only")
+		c.Add(name, "must not be white space only")
 	}
 }
 
@@ -242,7 +242,7 @@ func (c *Checker) Count(name, things string, n, least, most int) {
 	}
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
 	if n < least {
-		c.Found(name, reason)
+		c.Add(name, reason)
 	} else {
 		c.Limit(name, reason)
 	}
@@ -252,16 +252,16 @@ func (c *Checker) Count(name, things string, n, least, most int) {
 // known and the rest does not fit, it exceeds a limit, since the platform may have changed. New members are allowed.
 func CheckRaw[T any](c *Checker, data json.RawMessage, objectOf func(value any) any) {
 	if len(data) == 0 {
-		c.Found("JSON", "required, but absent")
+		c.Add("JSON", "required, but absent")
 		return
 	}
 	value := Decode(data)
 	if value == nil && !json.Valid(data) {
-		c.Found("JSON", "must be one JSON value")
+		c.Add("JSON", "must be one JSON value")
 		return
 	}
 	if reason := wire.CheckJSON(data); reason != "" {
-		c.Found("JSON", reason)
+		c.Add("JSON", reason)
 		return
 	}
 	if _, fit, isKnown := Best[T](c.shapes, objectOf(value)); isKnown && fit == Misfit {
@@ -274,7 +274,7 @@ func CheckRawObject[T any](c *Checker, data json.RawMessage) {
 	CheckRaw[T](c, data, func(value any) any {
 		members, _ := value.(map[string]any)
 		if kind, _ := members["type"].(string); kind == "" {
-			c.Found("JSON", "want an object with a type")
+			c.Add("JSON", "want an object with a type")
 		}
 		return value
 	})

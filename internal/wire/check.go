@@ -33,8 +33,8 @@ func (e ProblemsError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Found adds a problem, unless the reason is empty.
-func (c *Checks) Found(field, reason string) {
+// Add adds a problem, unless the reason is empty.
+func (c *Checks) Add(field, reason string) {
 	if reason != "" {
 		*c = append(*c, Problem{Field: field, Reason: reason})
 	}
