@@ -652,6 +652,8 @@ var pages = map[string]pageCase{
 	"end-empty-later":          {body: `{"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{2: 3}, last: true},
 	"end-empty-last":           {body: `{"totalPages":4,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{3: 4}, last: true},
 	"gap-has-next":             {body: `{"hasNext":true,"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, err: gap},
+	"more-than-the-pages":      {body: `{"hasNext":true,"totalPages":1,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 1}},
+	"more-than-the-total":      {overlay: byOffset, body: `{"hasNext":true,"totalRows":1,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{2: 1}, next: wire.Position{Rows: 1}},
 	"gap-pages":                {body: `{"totalPages":5,"data":[]}`, at: wire.Position{Set: true, Number: 4}, err: gap},
 	"first-of-another-page":    {body: `{"pageNumber":3,"totalPages":3,"data":[` + oneRow + `]}`, err: "the response is a later page than the first"},
 	"first-counted-from-0":     {body: `{"pageNumber":"0","totalPages":3,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 3}},

@@ -24,7 +24,7 @@ func (f *pageFacts) end() endReason {
 		return endStated
 	case f.rows == 0 && !f.promisesMore():
 		return endEmpty
-	case f.isLastByTotal():
+	case f.isLastByTotal() && !f.cursor.hasFlag: // a total may count something else
 		return endCounted
 	case f.by == "cursor" && !f.promisesMore() && !hasCursor:
 		return endWithoutNext
