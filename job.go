@@ -25,7 +25,7 @@ type job[M any] struct {
 	maybeWritten bool          // something of it may have been written
 	attempts     int           // requests so far
 	tries        int           // attempts that count towards MaxAttempts
-	postponed    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
+	guardWait    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
 }
 
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
@@ -75,7 +75,7 @@ func (b *bulk[M]) attempt(j *job[M]) {
 	began := time.Now()
 	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: attemptsBefore})
 	b.recordResponse(j, began)
-	j.isOver = !b.postpone(j, attemptsBefore)
+	j.isOver = !b.scheduleRetry(j, attemptsBefore)
 	hasReturned = true
 }
 
@@ -142,8 +142,8 @@ func isThrottled(e *Error) bool {
 	return errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
 }
 
-// postpone has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
-func (b *bulk[M]) postpone(j *job[M], attemptsBefore int) bool {
+// scheduleRetry has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
+func (b *bulk[M]) scheduleRetry(j *job[M], attemptsBefore int) bool {
 	wait, retries := b.decide(j, attemptsBefore)
 	if !retries {
 		return false
@@ -190,8 +190,8 @@ func (b *bulk[M]) decideBlocked(j *job[M], e *Error) (wait time.Duration, retrie
 	}
 	if e.is(ErrPostponed) {
 		wait = max(e.RetryAfter, time.Second)
-		j.postponed += wait
-		return wait, j.postponed <= b.core.settings.retry.withDefaults().MaxWait
+		j.guardWait += wait
+		return wait, j.guardWait <= b.core.settings.retry.withDefaults().MaxWait
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
 		return e.RetryAfter, b.giveUpIn(&open.Trouble) > 0
