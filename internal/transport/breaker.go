@@ -264,8 +264,8 @@ func (c *call) openError() error {
 	return &safeError{c.open.Error(), c.open}
 }
 
-// report tells the breakers that the attempt entered how it ended.
-func (c *call) report(health Health) {
+// recordAttempt tells the breakers that the attempt entered how it ended.
+func (c *call) recordAttempt(health Health) {
 	outcome := &c.outcome
 	toAccount := report{health: health, began: outcome.Began, retryAfter: outcome.RetryAfter, cause: c.judgement.Cause}
 	if toAccount.cause == nil && health == Failing {
@@ -277,15 +277,15 @@ func (c *call) report(health Health) {
 	}
 	service, account := c.tickets[0], c.tickets[1]
 	c.tickets = [2]ticket{}
-	ofService := service.record(toService)
-	ofAccount := account.record(toAccount)
-	if ofService != nil {
-		c.changed(*ofService)
+	serviceChange := service.record(toService)
+	accountChange := account.record(toAccount)
+	if serviceChange != nil {
+		c.changed(*serviceChange)
 	}
 	// Trouble of the service opens and closes both breakers, which is one change.
-	isSame := ofService != nil && ofAccount != nil && ofService.Account == ofAccount.Account
-	if ofAccount != nil && !isSame {
-		c.changed(*ofAccount)
+	isSame := serviceChange != nil && accountChange != nil && serviceChange.Account == accountChange.Account
+	if accountChange != nil && !isSame {
+		c.changed(*accountChange)
 	}
 }
 

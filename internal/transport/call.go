@@ -167,7 +167,7 @@ func (c *call) judge() {
 // release reports the health of the attempt to the breakers that it entered, and releases its slot.
 func (c *call) release(health Health) {
 	defer c.releaseSlot() // even if Transport.Changed panics
-	c.report(health)
+	c.recordAttempt(health)
 }
 
 // end ends the step under way, if there is one.
