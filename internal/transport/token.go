@@ -76,8 +76,10 @@ func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error
 
 // refresh fetches a token in place of old, for all calls that wait.
 func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) (fresh *token, err error) {
+	// The deferred finish runs last. It reads both results and replaces them, because the old token may still serve. If the function of the user
+	// panics or calls runtime.Goexit, it reads the error that is set here. Otherwise it reads what fetchToken returned.
 	err = authError(errTokenPanicked)
-	defer func() { fresh, err = s.finish(ctx, old, fresh, err) }() // even if the function of the user panics
+	defer func() { fresh, err = s.finish(ctx, old, fresh, err) }()
 	observed, end := observe.begin(ctx, Token, 0)
 	fresh, err = s.fetchToken(observed)
 	end(Outcome{Err: err})
