@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -146,10 +147,19 @@ func connectError(err error) error {
 		return &safeError{"the proxy or the TLS handshake took too long", err}
 	}
 	// A Transport without OnProxyConnectResponse reports only the text of the status, such as "Bad Gateway".
-	for status := http.StatusMultipleChoices; status < 600; status++ {
-		if text := http.StatusText(status); text != "" && strings.EqualFold(err.Error(), text) {
-			return proxyError(status)
-		}
+	if status, ok := failureStatuses()[strings.ToLower(err.Error())]; ok {
+		return proxyError(status)
 	}
 	return err
 }
+
+// failureStatuses returns the HTTP statuses from 300 on by their texts in lower case.
+var failureStatuses = sync.OnceValue(func() map[string]int { //nolint:gochecknoglobals // never written
+	statuses := map[string]int{}
+	for status := http.StatusMultipleChoices; status < 600; status++ {
+		if text := http.StatusText(status); text != "" {
+			statuses[strings.ToLower(text)] = status
+		}
+	}
+	return statuses
+})
