@@ -54,7 +54,7 @@ func (o *Observer) EndStep(ctx context.Context, step messaging.Step, result mess
 	case messaging.StepAttempt:
 		o.request.RecordSet(ctx, result.Duration.Seconds(), set(request(step), failure, status(result.StatusCode)))
 	case messaging.StepCall, messaging.StepLookup, messaging.StepSettle:
-		attributes := set(call(step), failure, verdict(step, result))
+		attributes := set(call(step), failure, verdictOf(step, result))
 		o.operation.RecordSet(ctx, result.Duration.Seconds(), attributes)
 		if isSend(step) {
 			o.sent.AddSet(ctx, 1, attributes)
@@ -70,9 +70,9 @@ func (o *Observer) EndStep(ctx context.Context, step messaging.Step, result mess
 // details returns the attributes that a span gets when it ends, except the error.
 func details(step messaging.Step, result messaging.StepResult) []attribute.KeyValue {
 	attributes := make([]attribute.KeyValue, 0, 6)
-	add := func(attribute attribute.KeyValue, isKnown bool) {
+	add := func(kv attribute.KeyValue, isKnown bool) {
 		if isKnown {
-			attributes = append(attributes, attribute)
+			attributes = append(attributes, kv)
 		}
 	}
 	add(status(result.StatusCode), result.StatusCode != 0)
@@ -80,8 +80,8 @@ func details(step messaging.Step, result messaging.StepResult) []attribute.KeyVa
 	add(semconv.MessagingMessageID(result.MessageID), result.MessageID != "")
 	add(attemptsKey.Int(result.Attempts), result.Attempts != 0)
 	add(partsKey.Int(result.Parts), result.Parts != 0)
-	verdict := verdict(step, result)
-	add(verdict, verdict.Valid())
+	kv := verdictOf(step, result)
+	add(kv, kv.Valid())
 	return attributes
 }
 
@@ -122,7 +122,7 @@ func failureOf(step messaging.Step, result messaging.StepResult) attribute.KeyVa
 	case step.Kind == messaging.StepAttempt && result.StatusCode >= 400:
 		return semconv.ErrorTypeKey.String(strconv.Itoa(result.StatusCode))
 	default:
-		verdict := verdict(step, result).Value.AsString()
+		verdict := verdictOf(step, result).Value.AsString()
 		return semconv.ErrorTypeKey.String(cmp.Or(result.Class, verdict, semconv.ErrorTypeOther.Value.AsString()))
 	}
 }
@@ -130,8 +130,8 @@ func failureOf(step messaging.Step, result messaging.StepResult) attribute.KeyVa
 // isSend reports whether a step is a send with all its attempts.
 func isSend(step messaging.Step) bool { return step.Kind == messaging.StepCall && !step.Read }
 
-// verdict returns the attribute of a verdict. It is not valid if the step has no verdict.
-func verdict(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
+// verdictOf returns the attribute of a verdict. It is not valid if the step has no verdict.
+func verdictOf(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
 	if step.Kind == messaging.StepSettle || isSend(step) {
 		return VerdictKey.String(result.Verdict.String())
 	}
@@ -148,9 +148,9 @@ func status(code int) attribute.KeyValue {
 
 // set returns a set of attributes, with the valid ones of more.
 func set(attributes []attribute.KeyValue, more ...attribute.KeyValue) attribute.Set {
-	for _, attribute := range more {
-		if attribute.Valid() {
-			attributes = append(attributes, attribute)
+	for _, kv := range more {
+		if kv.Valid() {
+			attributes = append(attributes, kv)
 		}
 	}
 	return attribute.NewSet(attributes...)
