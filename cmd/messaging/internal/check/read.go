@@ -27,21 +27,29 @@ func (c *checker) checkRead(found []*message) {
 
 // checkCreated compares the times of the rows with the times at which the messages were sent.
 func (c *checker) checkCreated(found []*message, own []sms.Transaction) {
-	g, why := proven, "the rows have the times at which the messages were sent"
-	isUntimed := func(tx sms.Transaction) bool { return tx.CreatedAt.IsZero() }
-	if len(own) < len(found) || slices.ContainsFunc(own, isUntimed) {
-		g, why = plausible, "not read: a row has no time at the paths of the contract, or its layout is unusual (sms.list.layouts)"
-	}
+	g, why := judgeCreated(found, own)
+	c.report.add("created", "sms.list.record.created", g, "%s", why)
+}
+
+// judgeCreated judges the times of the rows. A wrong time decides before a missing one.
+func judgeCreated(found []*message, own []sms.Transaction) (grade, string) {
 	sentAt := map[string]time.Time{}
 	for _, m := range found {
 		sentAt[m.values["reference"]] = m.sentAt
 	}
-	for _, tx := range slices.DeleteFunc(slices.Clone(own), isUntimed) {
+	isUntimed := func(tx sms.Transaction) bool { return tx.CreatedAt.IsZero() }
+	for _, tx := range own {
+		if isUntimed(tx) {
+			continue
+		}
 		if off := describeOffset(tx.CreatedAt.Sub(sentAt[tx.ReferenceID])); off != "" {
-			g, why = wrong, "created "+off+" the time at which it was sent: see sms.list.zone"
+			return wrong, "created " + off + " the time at which it was sent: see sms.list.zone"
 		}
 	}
-	c.report.add("created", "sms.list.record.created", g, "%s", why)
+	if len(own) < len(found) || slices.ContainsFunc(own, isUntimed) {
+		return plausible, "not read: a row has no time at the paths of the contract, or its layout is unusual (sms.list.layouts)"
+	}
+	return proven, "the rows have the times at which the messages were sent"
 }
 
 // describeOffset describes a difference of time that clocks do not explain, or returns "".

@@ -14,10 +14,7 @@ func (c *checker) checkRows() {
 	}
 	for i, m := range c.sent {
 		c.findRow(m)
-		g, why := proven, "found by its reference ID, with its recipient"
-		if m.problem != "" {
-			g, why = wrong, m.problem
-		}
+		g, why := judgeRow(m)
 		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", g, "%s", why)
 	}
 	found := c.found()
@@ -55,6 +52,14 @@ func (c *checker) findRow(m *message) {
 	}
 }
 
+// judgeRow judges whether the row of a message was found.
+func judgeRow(m *message) (grade, string) {
+	if m.problem != "" {
+		return wrong, m.problem
+	}
+	return proven, "found by its reference ID, with its recipient"
+}
+
 // found returns the messages whose rows were found.
 func (c *checker) found() []*message {
 	return slices.DeleteFunc(slices.Clone(c.sent), func(m *message) bool { return !m.row.Exists() })
@@ -67,34 +72,44 @@ func (c *checker) differs(concept string) func(*message) bool {
 
 // checkMember compares one member of the rows with what was sent.
 func (c *checker) checkMember(concept string, found []*message) {
+	g, why := c.judgeMember(concept, found)
+	c.report.add(concept, "sms.list.record."+concept, g, "%s", why)
+}
+
+// judgeMember judges one member of the rows by what was sent.
+func (c *checker) judgeMember(concept string, found []*message) (grade, string) {
 	isAbsent := func(m *message) bool { return c.value(m.row, concept) == "" }
-	g, why := wrong, "a row has another value than was sent"
 	switch {
 	case !slices.ContainsFunc(found, c.differs(concept)):
-		g, why = proven, "the rows have what was sent"
+		return proven, "the rows have what was sent"
 	case slices.ContainsFunc(found, isAbsent):
-		g, why = plausible, "a row has no value"
+		return plausible, "a row has no value"
 	}
-	c.report.add(concept, "sms.list.record."+concept, g, "%s", why)
+	return wrong, "a row has another value than was sent"
 }
 
 // checkID compares the IDs of the responses with the IDs of the rows.
 func (c *checker) checkID(found []*message) {
+	g, why := c.judgeID(found)
+	c.report.add("id", "sms.send.response.id", g, "%s", why)
+}
+
+// judgeID judges the IDs of the responses by the IDs of the rows.
+func (c *checker) judgeID(found []*message) (grade, string) {
 	isAbsent := func(m *message) bool { return m.values["id"] == "" }
-	g, why := proven, "the rows have the IDs of the responses"
 	switch {
 	case slices.ContainsFunc(found, isAbsent):
-		g, why = plausible, "a response has no ID"
+		return plausible, "a response has no ID"
 	case slices.ContainsFunc(found, c.differs("id")):
-		g, why = wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
+		return wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
 	case len(found) < messages:
-		g, why = plausible, "one row has the ID of its response"
+		return plausible, "one row has the ID of its response"
 	case found[0].values["id"] == found[1].values["id"]:
-		g, why = wrong, "both messages have the same ID"
+		return wrong, "both messages have the same ID"
 	case mayBePositions(found):
-		g, why = plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
+		return plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
 	}
-	c.report.add("id", "sms.send.response.id", g, "%s", why)
+	return proven, "the rows have the IDs of the responses"
 }
 
 // mayBePositions reports whether the IDs of messages may be positions of rows: small or consecutive numbers.
