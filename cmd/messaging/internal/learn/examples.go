@@ -62,6 +62,7 @@ func reportConcepts() []string {
 type Example struct {
 	kind    string
 	line    int               // of its heading
+	lines   []string          // below the heading
 	values  map[string]string // the known values in it, by key
 	text    string            // the example as the documentation has it
 	status  int               // of a response: its HTTP status
@@ -86,9 +87,9 @@ type Examples struct {
 }
 
 // isListingAlone reports whether the examples have a row and no send, because only the listing of the account differs from the default.
-func (all *Examples) isListingAlone() bool {
-	hasSend := all.request != nil || len(all.accepted) > 0 || len(all.refused) > 0
-	return all.row != nil && !hasSend
+func (examples *Examples) isListingAlone() bool {
+	hasSend := examples.request != nil || len(examples.accepted) > 0 || len(examples.refused) > 0
+	return examples.row != nil && !hasSend
 }
 
 // The bounds of a file of examples.
@@ -112,38 +113,37 @@ func Parse(text string) (*Examples, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := new(Examples)
+	examples := new(Examples)
 	var problems []error
 	for _, e := range sections {
-		problems = append(problems, all.add(e))
+		problems = append(problems, examples.add(e))
 	}
-	if all.request == nil && !all.isListingAlone() {
+	if examples.request == nil && !examples.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of a request: add a section === request"))
 	}
-	if len(all.accepted) == 0 && !all.isListingAlone() {
+	if len(examples.accepted) == 0 && !examples.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of an accepted response: add a section === accepted"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	return all, nil
+	return examples, nil
 }
 
 // split splits a file at its headings.
 func split(text string) ([]*Example, error) {
 	var sections []*Example
-	var bodies [][]string
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		if found := heading.FindStringSubmatch(line); found != nil {
 			sections = append(sections, &Example{kind: found[1], line: number, values: map[string]string{}})
-			bodies = append(bodies, nil)
 			continue
 		}
 		if len(sections) > 0 {
-			bodies[len(bodies)-1] = append(bodies[len(bodies)-1], line)
+			last := sections[len(sections)-1]
+			last.lines = append(last.lines, line)
 		} else if strings.TrimSpace(line) != "" {
 			return nil, fmt.Errorf("line %d: want a heading such as === request", number)
 		}
@@ -151,8 +151,8 @@ func split(text string) ([]*Example, error) {
 	if len(sections) > maxExamples {
 		return nil, fmt.Errorf("there are %d examples, want at most %d", len(sections), maxExamples)
 	}
-	for i, e := range sections {
-		if err := e.read(bodies[i]); err != nil {
+	for _, e := range sections {
+		if err := e.read(); err != nil {
 			return nil, err
 		}
 	}
@@ -160,19 +160,20 @@ func split(text string) ([]*Example, error) {
 }
 
 // read reads the lines of an example: its values, an empty line, and its text.
-func (e *Example) read(lines []string) error {
+func (e *Example) read() error {
 	keys := keysOf(e.kind)
 	if keys == nil {
 		kinds := []string{kindRequest, kindAccepted, kindRefused, kindRow, kindInbound, kindDelivery}
 		return fmt.Errorf("line %d: want one of === %s", e.line, strings.Join(kinds, ", "))
 	}
-	for i, line := range lines {
+	for i, line := range e.lines {
 		found := keyLine.FindStringSubmatch(line)
 		if found == nil {
-			e.text = strings.TrimSpace(strings.Join(lines[i:], "\n"))
+			e.text = strings.TrimSpace(strings.Join(e.lines[i:], "\n"))
 			break
 		}
-		key, value := found[1], found[2]
+		key := found[1]
+		value := found[2]
 		if !slices.Contains(keys, key) {
 			return fmt.Errorf("line %d: unknown key %q; want one of %s, or an empty line in front of the text",
 				e.line+1+i, key, strings.Join(keys, ", "))
@@ -188,31 +189,31 @@ func (e *Example) read(lines []string) error {
 }
 
 // add checks an example and adds it to the others of its kind.
-func (all *Examples) add(e *Example) error {
+func (examples *Examples) add(e *Example) error {
 	switch e.kind {
 	case kindRequest:
-		if all.request != nil {
-			return e.errorf("there is one on line %d; want one", all.request.line)
+		if examples.request != nil {
+			return e.errorf("there is one on line %d; want one", examples.request.line)
 		}
-		all.request = e
+		examples.request = e
 		return e.checkRequest()
 	case kindAccepted:
-		all.accepted = append(all.accepted, e)
+		examples.accepted = append(examples.accepted, e)
 		return e.checkAccepted()
 	case kindRefused:
-		all.refused = append(all.refused, e)
+		examples.refused = append(examples.refused, e)
 		return e.checkRefused()
 	case kindRow:
-		if all.row != nil {
-			return e.errorf("there is one on line %d; want one", all.row.line)
+		if examples.row != nil {
+			return e.errorf("there is one on line %d; want one", examples.row.line)
 		}
-		all.row = e
+		examples.row = e
 		return e.checkRow()
 	case kindInbound:
-		all.inbound = append(all.inbound, e)
+		examples.inbound = append(examples.inbound, e)
 		return e.checkInbound()
 	default:
-		all.delivery = append(all.delivery, e)
+		examples.delivery = append(examples.delivery, e)
 		return e.checkDelivery()
 	}
 }
