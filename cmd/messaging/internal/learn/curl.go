@@ -49,6 +49,7 @@ func parseCurl(text string) (*request, error) {
 	c := &curl{request: request{header: http.Header{}}}
 	words = words[1:]
 	for len(words) > 0 {
+		words = separateFlag(words)
 		if words, err = c.take(words); err != nil {
 			return nil, err
 		}
@@ -60,32 +61,42 @@ func parseCurl(text string) (*request, error) {
 func (c *curl) take(words []string) ([]string, error) {
 	word := words[0]
 	rest := words[1:]
-	name, value, hasValue := strings.Cut(word, "=")
-	switch {
-	case !strings.HasPrefix(word, "-") || word == "-":
+	if !strings.HasPrefix(word, "-") || word == "-" {
 		c.request.setURL(word)
 		return rest, nil
-	case !strings.HasPrefix(word, "--"): // -d, -XPOST or -sX
-		name = word[:2]
-		value = word[2:]
-		hasValue = value != ""
-		if hasValue && !takesValue(name) { // several options in one word
-			c.flag(name)
-			return append([]string{"-" + value}, rest...), nil
-		}
 	}
+	name, value, hasValue := splitOption(word)
 	if !takesValue(name) {
 		c.flag(name)
 		return rest, nil
 	}
-	if !hasValue {
-		if len(rest) == 0 {
-			return nil, fmt.Errorf("curl: %s has no value", name)
-		}
-		value = rest[0]
-		rest = rest[1:]
+	if hasValue {
+		return rest, c.option(name, value)
 	}
-	return rest, c.option(name, value)
+	if len(rest) == 0 {
+		return nil, fmt.Errorf("curl: %s has no value", name)
+	}
+	return rest[1:], c.option(name, rest[0])
+}
+
+// separateFlag splits a first word with several short options behind its first option, if that has no value: -sX becomes -s and -X.
+func separateFlag(words []string) []string {
+	word := words[0]
+	isShort := strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--")
+	if !isShort || len(word) <= 2 || takesValue(word[:2]) {
+		return words
+	}
+	return append([]string{word[:2], "-" + word[2:]}, words[1:]...)
+}
+
+// splitOption splits a word into the name of an option and its value, if the word has one: -d, -XPOST or --request=POST.
+func splitOption(word string) (name, value string, hasValue bool) {
+	if strings.HasPrefix(word, "--") {
+		return strings.Cut(word, "=")
+	}
+	name = word[:2]
+	value = word[2:]
+	return name, value, value != ""
 }
 
 // flag reads an option without a value.
@@ -233,10 +244,10 @@ func (s *shell) next() error {
 		return s.quoted('\'', nil)
 	case c == '"':
 		s.at++
-		return s.quoted('"', inDoubleQuotes)
+		return s.quoted('"', unescapeDouble)
 	case strings.HasPrefix(s.text[s.at:], "$'"):
 		s.at += 2
-		return s.quoted('\'', inANSIQuotes)
+		return s.quoted('\'', unescapeANSI)
 	}
 	s.inWord = true
 	s.word.WriteByte(c)
@@ -279,7 +290,8 @@ func (s *shell) quoted(quote byte, unescape func(rest string) (string, int)) err
 	return fmt.Errorf("curl: a quote %c has no end", quote)
 }
 
-func inDoubleQuotes(rest string) (text string, length int) {
+// unescapeDouble decodes the text after a backslash in double quotes.
+func unescapeDouble(rest string) (text string, length int) {
 	switch rest[0] {
 	case '\n':
 		return "", 1
@@ -289,7 +301,8 @@ func inDoubleQuotes(rest string) (text string, length int) {
 	return `\` + rest[:1], 1
 }
 
-func inANSIQuotes(rest string) (text string, length int) {
+// unescapeANSI decodes the text after a backslash in $'…'.
+func unescapeANSI(rest string) (text string, length int) {
 	switch rest[0] {
 	case 'n':
 		return "\n", 1
