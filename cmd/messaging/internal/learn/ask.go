@@ -137,8 +137,9 @@ func (in *interview) accepted(ctx context.Context) error {
 }
 
 func (in *interview) refused(ctx context.Context) error {
-	return in.several(ctx, kindRefused, "\nA response that refuses a message: unauthorized, forbidden, rateLimited, insufficientBalance, "+
-		"duplicate, windowClosed, optedOut,\nunreachable, notFound, unavailable or invalid. An empty line continues with the next part.", "class", "http", "code")
+	const what = "\nA response that refuses a message: unauthorized, forbidden, rateLimited, insufficientBalance, " +
+		"duplicate, windowClosed, optedOut,\nunreachable, notFound, unavailable or invalid. An empty line continues with the next part."
+	return in.several(ctx, kindRefused, what, "class", "http", "code")
 }
 
 func (in *interview) row(ctx context.Context) error {
@@ -154,6 +155,7 @@ func (in *interview) inbound(ctx context.Context) error {
 }
 
 func (in *interview) delivery(ctx context.Context) error {
-	return in.several(ctx, kindDelivery, "\nA callback with a delivery report: the ID of the message in it, its status, and the meaning of the status: delivered, "+
-		"read, queued, sent,\nfailed, expired or rejected. An empty line continues with the next part.", "id", "status", "means", "reference", "time")
+	const what = "\nA callback with a delivery report: the ID of the message in it, its status, and the meaning of the status: delivered, " +
+		"read, queued, sent,\nfailed, expired or rejected. An empty line continues with the next part."
+	return in.several(ctx, kindDelivery, what, "id", "status", "means", "reference", "time")
 }

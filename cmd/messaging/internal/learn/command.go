@@ -84,7 +84,8 @@ The kinds are:
   delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
              sent, failed, expired and rejected
 
-A file has one request and at most one row, and any number of the others. If only the listing of your account differs, a row is enough. Give a refusal of each class, and a report of each status.
+A file has one request and at most one row, and any number of the others. If only the listing of your account differs, a row is enough.
+Give a refusal of each class, and a report of each status.
 
 A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
 
