@@ -106,7 +106,7 @@ func (l *learner) notePath(section, path string) {
 
 // isKnown reports whether the request has a value under one of these keys.
 func (l *learner) isKnown(value string, keys ...string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
+	return slices.ContainsFunc(keys, func(key string) bool { return matches(value, l.examples.request.values[key]) })
 }
 
 // checkCredentials returns an error for a credential of the example that is not in its request.

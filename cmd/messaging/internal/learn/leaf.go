@@ -45,25 +45,25 @@ func leavesOf(body string) []leaf {
 }
 
 // appendLeaves walks through a JSON value in the order of its names. Empty lists and objects are values themselves.
-func appendLeaves(all []leaf, value any, path, name string, depth int) []leaf {
-	if len(all) >= maxLeaves || depth > maxDepth {
-		return all
+func appendLeaves(leaves []leaf, value any, path, name string, depth int) []leaf {
+	if len(leaves) >= maxLeaves || depth > maxDepth {
+		return leaves
 	}
 	n := document.Node{Value: value}
 	members := n.Object()
 	switch {
 	case len(members) > 0:
 		for _, member := range slices.Sorted(maps.Keys(members)) {
-			all = appendLeaves(all, members[member], join(path, member), member, depth+1)
+			leaves = appendLeaves(leaves, members[member], join(path, member), member, depth+1)
 		}
 	case len(n.List()) > 0:
 		for i, element := range n.List() {
-			all = appendLeaves(all, element.Value, join(path, strconv.Itoa(i)), name, depth+1)
+			leaves = appendLeaves(leaves, element.Value, join(path, strconv.Itoa(i)), name, depth+1)
 		}
 	default:
-		all = append(all, newLeaf(path, name, value))
+		leaves = append(leaves, newLeaf(path, name, value))
 	}
-	return all
+	return leaves
 }
 
 func join(path, name string) string {
@@ -98,11 +98,11 @@ func unescape(text string) string {
 }
 
 func formLeaves(form string) []leaf {
-	var all []leaf
+	var leaves []leaf
 	for _, p := range splitForm(form) {
-		all = append(all, newLeaf(p.name, p.name, p.value))
+		leaves = append(leaves, newLeaf(p.name, p.name, p.value))
 	}
-	return all
+	return leaves
 }
 
 func isObject(body string) bool { return document.Parse([]byte(body)).Object() != nil }
@@ -114,8 +114,8 @@ func (l leaf) isPlain(body string) bool {
 	return document.Parse([]byte(body)).At(l.path).Value != nil || l.value == nil
 }
 
-// same reports whether a value of an example is a known value. A number may be written with or without its +, and as a tel: URI.
-func same(word, known string) bool {
+// matches reports whether a value of an example is a known value. A number may be written with or without its +, and as a tel: URI.
+func matches(word, known string) bool {
 	if known == "" {
 		return false
 	}
@@ -135,7 +135,7 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 	var found []leaf
 	for _, l := range leaves {
 		isSamePlace := func(other leaf) bool { return everyElement(other.path) == everyElement(l.path) }
-		if same(l.word, value) && !slices.ContainsFunc(found, isSamePlace) { // once for a list
+		if matches(l.word, value) && !slices.ContainsFunc(found, isSamePlace) { // once for a list
 			found = append(found, l)
 		}
 	}

@@ -272,8 +272,8 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
 	}
 	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
-		problems = append(problems, example.errorf("the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts",
-			example.values["created"]))
+		const text = "the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts"
+		problems = append(problems, example.errorf(text, example.values["created"]))
 	}
 	return errors.Join(problems...)
 }
@@ -284,7 +284,7 @@ func compare(example *Example, read map[string]string) []error {
 	for _, concept := range slices.Sorted(maps.Keys(read)) {
 		got := read[concept]
 		want := example.values[concept]
-		if want != "" && !same(got, want) && !same(want, got) {
+		if want != "" && !matches(got, want) && !matches(want, got) {
 			problems = append(problems, example.errorf("%s: got %q, want %q", concept, got, want))
 		}
 	}

@@ -113,11 +113,11 @@ func (l *learner) learnFields() error {
 
 // learnConstants learns the rest of the request as constants.
 func (l *learner) learnConstants() error {
-	for _, rest := range l.leaves {
-		if slices.Contains(l.fieldPaths(), rest.path) {
+	for _, constant := range l.leaves {
+		if slices.Contains(l.fieldPaths(), constant.path) {
 			continue
 		}
-		if err := l.learnConstant(rest); err != nil {
+		if err := l.learnConstant(constant); err != nil {
 			return l.examples.request.errorf("%w", err)
 		}
 	}
@@ -125,27 +125,27 @@ func (l *learner) learnConstants() error {
 }
 
 // learnConstant learns a value that is no field: a credential or a constant. A constant that belongs to the callback goes under with.
-func (l *learner) learnConstant(rest leaf) error {
+func (l *learner) learnConstant(constant leaf) error {
 	switch {
-	case l.isKnown(rest.word, "key", "secret"):
-		l.learnCredential(rest, bodyOrQuery(l.request))
+	case l.isKnown(constant.word, "key", "secret"):
+		l.learnCredential(constant, bodyOrQuery(l.request))
 		return nil
-	case isCredential(rest.name, rest.word):
-		l.ignored = append(l.ignored, rest.path)
-		l.leaveOut(sectionSend, "constants", rest.path)
+	case isCredential(constant.name, constant.word):
+		l.ignored = append(l.ignored, constant.path)
+		l.leaveOut(sectionSend, "constants", constant.path)
 		return nil
-	case rest.value == nil:
-		l.ignored = append(l.ignored, rest.path)
+	case constant.value == nil:
+		l.ignored = append(l.ignored, constant.path)
 		return nil
 	}
-	if err := l.checkConstant(rest); err != nil {
+	if err := l.checkConstant(constant); err != nil {
 		return err
 	}
 	callback := l.overlay.Send.Fields["callback"]
-	if callback != "" && l.goesWith(rest, callback) {
-		l.overlay.Send.With.Callback[rest.path] = rest.value
+	if callback != "" && l.goesWith(constant, callback) {
+		l.overlay.Send.With.Callback[constant.path] = constant.value
 	} else {
-		l.overlay.Send.Constants[rest.path] = rest.value
+		l.overlay.Send.Constants[constant.path] = constant.value
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (l *learner) valueIn(text string) string {
 	for _, concept := range fieldConcepts() {
 		value := l.examples.request.values[concept]
 		isPart := len(value) >= distinctive && strings.Contains(text, strings.TrimPrefix(value, "+"))
-		if same(text, value) || isPart {
+		if matches(text, value) || isPart {
 			return concept
 		}
 	}

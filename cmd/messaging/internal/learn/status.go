@@ -178,13 +178,13 @@ func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 func (l *learner) nearnessToID(path string) int {
 	nearness := 0
 	for _, id := range l.overlay.Send.Response["id"] {
-		nearness = max(nearness, common(path, id))
+		nearness = max(nearness, countSharedMembers(path, id))
 	}
 	return nearness
 }
 
-// common returns how many members two paths begin with in common.
-func common(a, b string) int {
+// countSharedMembers returns with how many equal members two paths begin.
+func countSharedMembers(a, b string) int {
 	x := strings.Split(a, ".")
 	y := strings.Split(b, ".")
 	n := 0
