@@ -224,7 +224,7 @@ func readRecipients(path string, client *messaging.Client) (messages []messaging
 	if _, err = reader.Read(); err != nil && !errors.Is(err, io.EOF) { // the names of the columns
 		return nil, nil, err
 	}
-	earlier := seen{ids: map[string]bool{}, lines: map[string]int{}}
+	earlier := earlierLines{ids: map[string]bool{}, numbers: map[string]int{}}
 	for {
 		row, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -244,7 +244,7 @@ func readRecipients(path string, client *messaging.Client) (messages []messaging
 			continue
 		}
 		earlier.ids[row[0]] = true
-		earlier.lines[spelled(row[1])] = line
+		earlier.numbers[canonical(row[1])] = line
 		messages = append(messages, message)
 	}
 }
@@ -258,18 +258,18 @@ func invalidLine(row []string, line int, reason error) []string {
 	return []string{reference, "invalid", "", fmt.Sprintf("line %d: %v", line, reason)}
 }
 
-// seen has the valid lines that were read before.
-type seen struct {
-	ids   map[string]bool
-	lines map[string]int // by number
+// earlierLines has the IDs and the numbers of the valid lines before a line.
+type earlierLines struct {
+	ids     map[string]bool
+	numbers map[string]int // the line of each number
 }
 
-// spelled returns one spelling of an international number, which may begin with + or 00.
-func spelled(number string) string { return strings.TrimLeft(number, "+0") }
+// canonical returns an international number without the + or the 00 that it may begin with.
+func canonical(number string) string { return strings.TrimLeft(number, "+0") }
 
 // readRow returns the message of a line. The ID and the number must not be those of an earlier line: the outbox would skip the ID without a
 // word, and the number would get two messages.
-func readRow(row []string, client *messaging.Client, earlier seen) (messaging.Message, error) {
+func readRow(row []string, client *messaging.Client, earlier earlierLines) (messaging.Message, error) {
 	if len(row) != 3 {
 		return nil, fmt.Errorf("want 3 columns, got %d", len(row))
 	}
@@ -279,7 +279,7 @@ func readRow(row []string, client *messaging.Client, earlier seen) (messaging.Me
 	if id == "" || earlier.ids[id] {
 		return nil, errors.New("the id is absent, or that of another line")
 	}
-	if line, isRepeated := earlier.lines[spelled(number)]; isRepeated {
+	if line, isRepeated := earlier.numbers[canonical(number)]; isRepeated {
 		return nil, fmt.Errorf("same number as line %d", line)
 	}
 	message := sms.Message{From: "ACME", ReferenceID: name + "-" + id, To: number, Text: text, Marketing: true}
