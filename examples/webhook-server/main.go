@@ -34,7 +34,8 @@ func main() {
 	server := httptest.NewServer(mux) // in production an http.Server with limits, as in docs/webhooks.md
 	defer server.Close()
 
-	service, ctx := messagingtest.Start(), context.Background()
+	ctx := context.Background()
+	service := messagingtest.Start()
 	text := messagingtest.InboundSMS{ID: "in-1", From: "+639171234567", Text: "STOP"}
 	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", text, messagingtest.TwiceAtOnce())
 	chat := messagingtest.InboundChatApp{ID: "in-2", From: "+639171234567", Kind: "text", Text: "Hi"}
