@@ -37,7 +37,7 @@ WITH candidate AS (
 	GROUP BY c.reference, s.verdict
 )
 SELECT reference, recorded, listed FROM pair
-WHERE recorded = 'unknown' OR recorded <> listed AND NOT (recorded IN ('refused', 'not sent') AND listed IN ('refused', 'not listed'))
+WHERE recorded = 'unknown' OR (recorded <> listed AND NOT (recorded IN ('refused', 'not sent') AND listed IN ('refused', 'not listed')))
 UNION ALL
 SELECT '', 'no record', COUNT(*) || ' rows without a reference' FROM listed WHERE day = $1 AND reference = '' HAVING COUNT(*) > 0
 ORDER BY 1`
