@@ -340,5 +340,10 @@ func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbo
 	if err := csv.NewWriter(&file).WriteAll(append(results, invalid...)); err != nil {
 		return err
 	}
-	return os.WriteFile(path, file.Bytes(), 0o600) //nolint:gosec // the user names it
+	// A program that is killed may leave half of the temporary file, but not half of the results.
+	temporary := path + ".tmp"
+	if err := os.WriteFile(temporary, file.Bytes(), 0o600); err != nil { //nolint:gosec // the user names it
+		return err
+	}
+	return os.Rename(temporary, path) //nolint:gosec // the user names it
 }

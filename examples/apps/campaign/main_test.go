@@ -193,6 +193,23 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
 }
 
+// TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.
+func TestResultsAreReplaced(t *testing.T) {
+	t.Parallel()
+	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
+	p := newProgram(t, 12, recipients)
+	require.NoError(t, p.start().Wait())
+	first := p.results()
+	earlier := filepath.Join(p.folder, "earlier.csv")
+	require.NoError(t, os.Link(filepath.Join(p.folder, "results.csv"), earlier))
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,12,Spring sale\n"), 0o600))
+	require.NoError(t, p.start().Wait())
+	assert.Contains(t, p.results(), "spring-2,invalid,")
+	kept, err := os.ReadFile(earlier)
+	require.NoError(t, err)
+	assert.Equal(t, first, string(kept))
+}
+
 // A quoted text that does not end takes lines of other recipients with it, so nothing is sent.
 func TestTextThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
