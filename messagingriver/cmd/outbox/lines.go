@@ -99,7 +99,7 @@ type csvLines struct {
 
 // newCSVLines reads the first line, which names the columns.
 func newCSVLines(in io.Reader) (*csvLines, error) {
-	records := csv.NewReader(in)
+	records := csv.NewReader(withoutByteOrderMark(in))
 	header, err := records.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty; want the names of the columns in line 1")
@@ -109,12 +109,25 @@ func newCSVLines(in io.Reader) (*csvLines, error) {
 	}
 	columns := []string{"from", "to", "text", "referenceID", "callback", "marketing", "campaign", "priority", "at", "expire"}
 	for i, name := range header {
-		header[i] = strings.TrimPrefix(name, "\ufeff")
-		if !slices.Contains(columns, header[i]) {
+		if !slices.Contains(columns, name) {
 			return nil, fmt.Errorf("line 1: there is no column %q; want %s, separated by commas", name, strings.Join(columns, ", "))
+		}
+		if slices.Contains(header[:i], name) {
+			return nil, fmt.Errorf("line 1: the column %q comes twice", name)
 		}
 	}
 	return &csvLines{records, header}, nil
+}
+
+// withoutByteOrderMark skips the mark with which spreadsheets begin a file. Before a quoted name, package csv would reject it.
+func withoutByteOrderMark(in io.Reader) io.Reader {
+	const mark = "\ufeff"
+	buffered := bufio.NewReader(in)
+	first, _ := buffered.Peek(len(mark)) // the next read returns the error
+	if string(first) == mark {
+		_, _ = buffered.Discard(len(mark))
+	}
+	return buffered
 }
 
 func (l *csvLines) next() (fileLine, error) {

@@ -169,6 +169,24 @@ func TestCSVLinesMayBeMarketing(t *testing.T) {
 	require.EqualError(t, err, `marketing is "yes"; want true or false`)
 }
 
+// Spreadsheets write a byte order mark before the first column.
+func TestLoadSkipsByteOrderMark(t *testing.T) {
+	t.Parallel()
+	for name, header := range map[string]string{
+		"plain":  "from,to,text,referenceID\n",
+		"quoted": `"from","to","text","referenceID"` + "\n",
+	} {
+		lines, err := newCSVLines(strings.NewReader("\ufeff" + header + "ACME,+639171234567,Hi,a\n"))
+		require.NoError(t, err, name)
+		read, err := lines.next()
+		require.NoError(t, err, name)
+		assert.Equal(t, 2, read.number, name)
+		assert.Equal(t, sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "a"}, read.message, name)
+	}
+	_, err := newCSVLines(strings.NewReader("\ufeff"))
+	assert.ErrorContains(t, err, "the file is empty")
+}
+
 func TestLoadAuditAndResolve(t *testing.T) {
 	onBoth(t, func(s shell) {
 		file := s.file("messages.jsonl", line("a")+"\n\n"+line("b")+"\n"+line("c")+"\n")
@@ -350,6 +368,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
 			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: messages[0], reference"},
 			"unknown column":   {[]string{"load", s.file("e.csv", "from,colour\n")}, `line 1: there is no column "colour"`},
+			"repeated column":  {[]string{"load", s.file("g.csv", "from,text,text\n")}, `line 1: the column "text" comes twice`},
 			"ragged line":      {[]string{"load", s.file("f.csv", "from,to\na,b\nc\n")}, "line 3: wrong number of fields"},
 		} {
 			s.Run(name, func(t *testing.T) {
