@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
@@ -143,6 +145,28 @@ func TestNewSQLiteSaysWhatItNeeds(t *testing.T) {
 	}
 	_, err = messagingriver.NewSQLite(openSQLite(t, wal), client, messagingriver.Options{})
 	require.NoError(t, err)
+}
+
+// A database that cannot be reached is not called one of another kind, and its error is printed once.
+func TestUnreachableDatabaseIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	postgres, err := sql.Open("pgx", "postgres://somebody@127.0.0.1:1/shop")
+	require.NoError(t, err)
+	defer postgres.Close()
+	file, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "no", "shop.db"))
+	require.NoError(t, err)
+	defer file.Close()
+	for _, db := range []*sql.DB{postgres, file} {
+		cause := db.PingContext(t.Context())
+		require.Error(t, cause)
+		_, err = conversations.New(t.Context(), db, conversations.Options{})
+		require.EqualError(t, err, "conversations: cannot reach the database: "+cause.Error())
+		_, err = sqlstore.New(t.Context(), db, 0)
+		require.EqualError(t, err, "sqlstore: cannot reach the database: "+cause.Error())
+	}
+	client := newClient(t, messagingtest.NewServer(t))
+	_, err = messagingriver.NewSQLite(file, client, messagingriver.Options{})
+	require.EqualError(t, err, "messagingriver: cannot reach the database: "+file.PingContext(t.Context()).Error())
 }
 
 func TestNewOutboxRejects(t *testing.T) {

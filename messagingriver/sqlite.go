@@ -2,7 +2,6 @@ package messagingriver
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -12,12 +11,16 @@ func checkSQLite(db *sql.DB) error {
 	if db.Stats().MaxOpenConnections == 1 {
 		return nil
 	}
+	if err := db.Ping(); err != nil { //nolint:noctx // a local file
+		return fmt.Errorf("messagingriver: cannot reach the database: %w", err)
+	}
 	var mode string
+	if err := db.QueryRow("PRAGMA journal_mode").Scan(&mode); err != nil { //nolint:noctx // a local file
+		return fmt.Errorf("messagingriver: the journal mode cannot be read: %w", err)
+	}
 	var wait int
-	modeErr := db.QueryRow("PRAGMA journal_mode").Scan(&mode) //nolint:noctx // a local file
-	waitErr := db.QueryRow("PRAGMA busy_timeout").Scan(&wait) //nolint:noctx // a local file
-	if err := errors.Join(modeErr, waitErr); err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
+	if err := db.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil { //nolint:noctx // a local file
+		return fmt.Errorf("messagingriver: the busy timeout cannot be read: %w", err)
 	}
 	if !strings.EqualFold(mode, "wal") || wait <= 0 {
 		return fmt.Errorf("messagingriver: SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+

@@ -4,7 +4,6 @@ package sqlclock
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -16,7 +15,8 @@ const (
 )
 
 // Create creates tables unless they exist, and returns a replacer that replaces CLOCK in a statement by the clock of the database. It
-// fails for a database that is neither PostgreSQL nor SQLite, and for SQLite with settings that do not allow concurrent writers.
+// fails for a database that cannot be reached, one that is neither PostgreSQL nor SQLite, and SQLite with settings that do not allow concurrent
+// writers.
 func Create(ctx context.Context, db *sql.DB, tables ...string) (*strings.Replacer, error) {
 	clock, err := clockOf(ctx, db)
 	if err != nil {
@@ -36,13 +36,16 @@ func Create(ctx context.Context, db *sql.DB, tables ...string) (*strings.Replace
 
 // clockOf returns the expression for the clock of a database.
 func clockOf(ctx context.Context, db *sql.DB) (string, error) {
+	if err := db.PingContext(ctx); err != nil { // otherwise its error would be taken for that of an unknown function
+		return "", fmt.Errorf("cannot reach the database: %w", err)
+	}
 	var version string
-	postgresErr := db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
-	if postgresErr == nil && strings.HasPrefix(version, "PostgreSQL") {
+	err := db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
+	if err == nil && strings.HasPrefix(version, "PostgreSQL") {
 		return postgresClock, nil
 	}
 	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
-		return "", fmt.Errorf("want PostgreSQL or SQLite: %w", errors.Join(postgresErr, err))
+		return "", fmt.Errorf("want PostgreSQL or SQLite: %w", err)
 	}
 	return sqliteClock, checkSQLite(ctx, db)
 }
