@@ -40,6 +40,8 @@ type database interface {
 	insert(ctx context.Context, entries []entry) (added int, err error)
 	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
 	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
+	// isPaused reports whether the queue of a channel is paused. Unlike Status, it reads no messages.
+	isPaused(ctx context.Context, channel string) (bool, error)
 	close()
 }
 
@@ -47,8 +49,8 @@ type database interface {
 type outbox[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
-	jobs string // the name of River's table of jobs
-	db   *sql.DB
+	schema string // of River's tables on PostgreSQL, with a dot after it, otherwise empty
+	db     *sql.DB
 	// inTx runs a function in a transaction, and commits it unless the function fails.
 	inTx    func(ctx context.Context, run func(tx TTx) error) error
 	closeDB func()
@@ -89,7 +91,7 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 	db := stdlib.OpenDBFromPool(pool)
 	return outbox[pgx.Tx]{
 		Outbox: river,
-		jobs:   cmp.Or(options.Schema, "messaging") + ".river_job",
+		schema: cmp.Or(options.Schema, "messaging") + ".",
 		db:     db,
 		inTx: func(ctx context.Context, run func(pgx.Tx) error) error {
 			return pgx.BeginFunc(ctx, pool, run)
@@ -136,7 +138,6 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 	}
 	return outbox[*sql.Tx]{
 		Outbox: river,
-		jobs:   "river_job",
 		db:     db,
 		inTx: func(ctx context.Context, run func(*sql.Tx) error) error {
 			tx, err := db.BeginTx(ctx, nil)
@@ -176,7 +177,14 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, er
 }
 
 func (o outbox[TTx]) query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error) {
-	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.jobs), parameters...)
+	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.schema+"river_job"), parameters...)
+}
+
+func (o outbox[TTx]) isPaused(ctx context.Context, channel string) (bool, error) {
+	statement := "SELECT EXISTS (SELECT 1 FROM " + o.schema + "river_queue WHERE name = $1 AND paused_at IS NOT NULL)"
+	isPaused := false
+	err := o.db.QueryRowContext(ctx, statement, "messaging_"+channel).Scan(&isPaused)
+	return isPaused, err
 }
 
 func (o outbox[TTx]) close() { o.closeDB() }

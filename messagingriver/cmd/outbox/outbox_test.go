@@ -114,9 +114,9 @@ func (s shell) exec(statements ...string) {
 func poolOf(db database) (pool *sql.DB, jobs string) {
 	switch o := db.(type) {
 	case outbox[pgx.Tx]:
-		return o.db, o.jobs
+		return o.db, o.schema + "river_job"
 	case outbox[*sql.Tx]:
-		return o.db, o.jobs
+		return o.db, o.schema + "river_job"
 	default:
 		panic("a database of another kind")
 	}

@@ -51,10 +51,17 @@ still in trouble, the outbox pauses the channel again.`,
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		channel := args[0]
-		if err := db.ResumeChannel(cmd.Context(), channel); err != nil {
+		wasPaused, readErr := db.isPaused(cmd.Context(), channel)
+		if err := db.ResumeChannel(cmd.Context(), channel); err != nil { // it explains better than readErr what is wrong with the database
 			return err
 		}
-		text := channel + " is not paused\n"
+		if readErr != nil {
+			return readErr
+		}
+		text := channel + " was not paused\n"
+		if wasPaused {
+			text = channel + " is resumed\n"
+		}
 		return op.print(cmd.OutOrStdout(), channelResult{Done: "resume", Channel: channel}, text)
 	})
 	return cmd

@@ -18,7 +18,9 @@ func TestChannelIsPausedAndResumed(t *testing.T) {
 		assert.JSONEq(s, `{"done": "pause", "channel": "sms"}`, out)
 
 		out, _ = s.run(0, "resume", "sms")
-		assert.Equal(s, "sms is not paused\n", out)
+		assert.Equal(s, "sms is resumed\n", out)
+		out, _ = s.run(0, "resume", "sms")
+		assert.Equal(s, "sms was not paused\n", out)
 		out, _ = s.run(0, "status")
 		assert.NotContains(s, out, "is paused")
 		out, _ = s.run(0, "resume", "sms", "--json")
