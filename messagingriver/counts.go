@@ -10,7 +10,7 @@ import (
 type countRules struct{}
 
 func (countRules) hasRecordedDoubt(m *metadata) bool {
-	return m.Verdict == unknown || m.haveOpenRescue()
+	return m.Verdict == verdictUnknown || m.haveOpenRescue()
 }
 
 func (r countRules) isInDoubt(m *metadata, fetches int) bool {

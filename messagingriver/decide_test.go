@@ -162,9 +162,9 @@ func TestRequestNeedsItsMark(t *testing.T) {
 		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.progress.hasEntered())
-		v := a.classify(err, false)
-		assert.Equal(t, snooze, v.action)
-		assert.Equal(t, notSent, v.recorded)
+		rule := a.classify(err, false)
+		assert.Equal(t, actionSnooze, rule.action)
+		assert.Equal(t, verdictNotSent, rule.recordedVerdict)
 	}
 }
 
@@ -189,21 +189,21 @@ func TestClassifyUnsent(t *testing.T) {
 		want    action
 		channel channelEffect
 	}{
-		{errExpired, false, cancel, untouched},
-		{errHalted, false, snooze, untouched},
-		{context.Canceled, false, snooze, untouched},
-		{context.DeadlineExceeded, false, snooze, untouched},
-		{messaging.ErrBreakerOpen, false, snooze, heldBack},
-		{messaging.ErrUnauthorized, false, snooze, heldBack},
-		{context.Canceled, true, snooze, heldBack},
-		{errors.New("panic (string)"), false, retry, untouched},
-		{&messaging.Error{Verdict: messaging.Unknown}, false, retry, untouched},
-		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze, untouched},
+		{errExpired, false, actionCancel, effectNone},
+		{errHalted, false, actionSnooze, effectNone},
+		{context.Canceled, false, actionSnooze, effectNone},
+		{context.DeadlineExceeded, false, actionSnooze, effectNone},
+		{messaging.ErrBreakerOpen, false, actionSnooze, effectHeldBack},
+		{messaging.ErrUnauthorized, false, actionSnooze, effectHeldBack},
+		{context.Canceled, true, actionSnooze, effectHeldBack},
+		{errors.New("panic (string)"), false, actionRetry, effectNone},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, actionRetry, effectNone},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, actionSnooze, effectNone},
 	} {
 		a := new(attempt)
-		v := a.classify(tt.err, tt.isOpen)
-		assert.Equal(t, tt.want, v.action, "%v", tt.err)
-		assert.Equal(t, tt.channel, v.channel, "%v", tt.err)
+		rule := a.classify(tt.err, tt.isOpen)
+		assert.Equal(t, tt.want, rule.action, "%v", tt.err)
+		assert.Equal(t, tt.channel, rule.channel, "%v", tt.err)
 	}
 }
 
@@ -216,21 +216,21 @@ func TestClassifyEntered(t *testing.T) {
 		want    action
 		channel channelEffect
 	}{
-		{nil, false, complete, works},
-		{&messaging.Error{Verdict: messaging.Unknown}, false, lookUp, untouched},
-		{&messaging.Error{Verdict: messaging.Unknown}, true, lookUp, suspected},
-		{&messaging.Error{Verdict: messaging.Refused}, false, cancel, works},
-		{&messaging.Error{Verdict: messaging.Refused}, true, snooze, suspected},
-		{&messaging.Error{Verdict: messaging.NotSent}, false, retry, untouched},
-		{&messaging.Error{Verdict: messaging.NotSent}, true, snooze, heldBack},
-		{errors.New("panic (string)"), false, lookUp, untouched},
-		{context.Canceled, false, lookUp, untouched},
+		{nil, false, actionComplete, effectWorks},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, actionLookUp, effectNone},
+		{&messaging.Error{Verdict: messaging.Unknown}, true, actionLookUp, effectSuspected},
+		{&messaging.Error{Verdict: messaging.Refused}, false, actionCancel, effectWorks},
+		{&messaging.Error{Verdict: messaging.Refused}, true, actionSnooze, effectSuspected},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, actionRetry, effectNone},
+		{&messaging.Error{Verdict: messaging.NotSent}, true, actionSnooze, effectHeldBack},
+		{errors.New("panic (string)"), false, actionLookUp, effectNone},
+		{context.Canceled, false, actionLookUp, effectNone},
 	} {
 		a := new(attempt)
 		a.progress.enter()
-		v := a.classify(tt.err, tt.isOpen)
-		assert.Equal(t, tt.want, v.action, "%v", tt.err)
-		assert.Equal(t, tt.channel, v.channel, "%v", tt.err)
+		rule := a.classify(tt.err, tt.isOpen)
+		assert.Equal(t, tt.want, rule.action, "%v", tt.err)
+		assert.Equal(t, tt.channel, rule.channel, "%v", tt.err)
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	maxMessageWait = 24 * time.Hour
 )
 
-// failure holds the facts about a failed attempt from which its verdict follows.
+// failure holds the facts about a failed attempt from which its ruling follows.
 type failure struct {
 	err         error
 	verdict     messaging.Verdict // of the client

@@ -46,25 +46,25 @@ type progress struct{ state atomic.Int32 }
 
 // The states of progress.
 const (
-	waiting   int32 = iota
-	entered         // a request may have begun
-	abandoned       // no request begins
+	progressWaiting   int32 = iota
+	progressEntered         // a request may have begun
+	progressAbandoned       // no request begins
 )
 
 // enter records that a request begins. It reports false if the attempt was abandoned.
 func (p *progress) enter() bool {
-	p.state.CompareAndSwap(waiting, entered)
-	return p.state.Load() == entered
+	p.state.CompareAndSwap(progressWaiting, progressEntered)
+	return p.state.Load() == progressEntered
 }
 
 // abandon keeps the attempt from beginning a request. It reports false if a request may have begun already.
 func (p *progress) abandon() bool {
-	p.state.CompareAndSwap(waiting, abandoned)
-	return p.state.Load() == abandoned
+	p.state.CompareAndSwap(progressWaiting, progressAbandoned)
+	return p.state.Load() == progressAbandoned
 }
 
 // hasEntered reports whether a request may have begun.
-func (p *progress) hasEntered() bool { return p.state.Load() == entered }
+func (p *progress) hasEntered() bool { return p.state.Load() == progressEntered }
 
 var (
 	errExpired  = errors.New("the message has expired")
@@ -121,7 +121,7 @@ func (a *attempt) enter(ctx context.Context) error {
 // mayHaveLostJob reports whether an attempt that sent nothing may have lost its job to another attempt. It must then record nothing: River
 // would write its result over the result of the other attempt.
 func (a *attempt) mayHaveLostJob(err error) bool {
-	if a.mark == marked || a.progress.hasEntered() {
+	if a.mark == markWritten || a.progress.hasEntered() {
 		return false
 	}
 	return errors.Is(err, errOutdated) || a.isClaimOld()

@@ -77,7 +77,7 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 	reason := reasonOf(err)
 	if messaging.VerdictOf(err) == messaging.Refused {
 		r := finalResult(rivertype.JobStateCancelled, reason)
-		r.facts[keyVerdict] = refused
+		r.facts[keyVerdict] = verdictRefused
 		return r
 	}
 	if m.UnknownReason != "" {
@@ -115,7 +115,7 @@ func (o *Outbox[TTx]) awaitLateOutcome(m *metadata) result {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
 	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
 	var r result
-	if m.Verdict != unknown && isRecent {
+	if m.Verdict != verdictUnknown && isRecent {
 		r = lookupResult(o.options.SendTimeout, reason)
 	} else {
 		r = finalResult(rivertype.JobStateDiscarded, reason)

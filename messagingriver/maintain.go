@@ -60,13 +60,13 @@ func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 // lookUpRescued moves messages in doubt, whose process died, to the queue of lookups. In their own queue they would wait behind their
 // campaign, or until a pause ends.
 func (o *Outbox[TTx]) lookUpRescued(ctx context.Context) error {
-	return o.database.exec(ctx, o.database.statements.moveInDoubt, lookups)
+	return o.database.exec(ctx, o.database.statements.moveInDoubt, queueLookups)
 }
 
 // lookUpCancelled queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that ended
 // with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
 func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
-	return o.database.exec(ctx, o.database.statements.reviveCancelled, lookups)
+	return o.database.exec(ctx, o.database.statements.reviveCancelled, queueLookups)
 }
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
@@ -108,9 +108,9 @@ func (o *Outbox[TTx]) deleteOutcomeJobs(ctx context.Context) error {
 func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 	var errs error
 	for channel := range o.channels {
-		waiting := o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel))
-		probes := o.database.exec(ctx, o.database.statements.moveExpired, expired, probesOf(channel))
-		errs = errors.Join(errs, waiting, probes)
+		waitingErr := o.database.exec(ctx, o.database.statements.moveExpired, queueExpired, queueOf(channel))
+		probesErr := o.database.exec(ctx, o.database.statements.moveExpired, queueExpired, probesOf(channel))
+		errs = errors.Join(errs, waitingErr, probesErr)
 	}
 	return errs
 }

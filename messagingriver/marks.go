@@ -11,7 +11,9 @@ type markRules struct {
 	marks *batcher[*mark] // writes the marks of several attempts at once
 }
 
-func (markRules) hasRecordedDoubt(m *metadata) bool { return m.Verdict == unknown || m.haveOpenMark() }
+func (markRules) hasRecordedDoubt(m *metadata) bool {
+	return m.Verdict == verdictUnknown || m.haveOpenMark()
+}
 
 func (r markRules) isInDoubt(m *metadata, _ int) bool { return r.hasRecordedDoubt(m) }
 
@@ -39,9 +41,9 @@ func (t *attemptTokens) haveOpenMark() bool {
 type markState int
 
 const (
-	unmarked    markState = iota // no mark was written, or the job is no longer the attempt's
-	maybeMarked                  // a statement failed: the database may have written the mark nevertheless
-	marked
+	markNone      markState = iota // no mark was written, or the job is no longer the attempt's
+	markUncertain                  // a statement failed: the database may have written the mark nevertheless
+	markWritten
 )
 
 // allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
@@ -49,18 +51,18 @@ const (
 func (r markRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
 	m := &mark{job: a.job.ID, attemptedAt: *a.job.AttemptedAt, token: a.token}
 	if err := r.marks.do(ctx, m, d.writeMarks); err != nil {
-		if a.mark == unmarked {
-			a.mark = maybeMarked
+		if a.mark == markNone {
+			a.mark = markUncertain
 		}
 		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
 	if !m.isWritten {
-		if a.mark == marked { // by an earlier statement, for a request that the client repeats
-			a.mark = unmarked
+		if a.mark == markWritten { // by an earlier statement, for a request that the client repeats
+			a.mark = markNone
 		}
 		return errOutdated
 	}
-	a.mark = marked
+	a.mark = markWritten
 	return nil
 }
 
@@ -101,12 +103,12 @@ func (d *database) writeMarks(ctx context.Context, marks []*mark) error {
 // settleMark records in the metadata that the outcome of the attempt is known, so that its mark leaves no doubt.
 func (a *attempt) settleMark(f facts) {
 	switch {
-	case a.mark == marked:
+	case a.mark == markWritten:
 		f[keyEnded] = a.token
 		if !a.progress.hasEntered() { // the record shows no request
 			f[keyUnsent] = a.token
 		}
-	case a.mark == maybeMarked && !a.progress.hasEntered():
+	case a.mark == markUncertain && !a.progress.hasEntered():
 		// The attempt made no request. The facts name only tokens of this attempt and of an earlier one that is not in doubt. So they cannot
 		// end the doubt about another attempt, even if River writes them after that attempt has begun.
 		f[keyUnsent] = a.token

@@ -66,10 +66,10 @@ const (
 
 // The verdicts in metadata. A message that expired or was denied was not sent.
 const (
-	accepted = "accepted"
-	refused  = "refused"
-	notSent  = "not sent"
-	unknown  = "unknown"
+	verdictAccepted = "accepted"
+	verdictRefused  = "refused"
+	verdictNotSent  = "not sent"
+	verdictUnknown  = "unknown"
 )
 
 // setMetadata sets a member of the job's metadata, which River writes with the job's next state.

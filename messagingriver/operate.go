@@ -86,7 +86,7 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	if o.isForLater(row) {
 		r.Scheduled = row.ScheduledAt
 	}
-	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
+	if m.ResolvedSent && m.Verdict != verdictAccepted { // the attempt recorded what it knew
 		r.Reason = resolvedAsSent
 	}
 	if r.Verdict != messaging.Accepted && r.Reason != "" {
@@ -140,7 +140,7 @@ func (o *Outbox[TTx]) messageOf(args messageArgs) messaging.Message {
 // verdictOf returns the verdict of the message of a job. The verdict in the metadata may be of an earlier attempt, so a message in doubt is
 // Unknown whatever it says.
 func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Verdict {
-	isAccepted := m.Verdict == accepted || m.ResolvedSent
+	isAccepted := m.Verdict == verdictAccepted || m.ResolvedSent
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}

@@ -235,10 +235,10 @@ func checkSchema(name string) error {
 }
 
 // lookups is the queue of messages that are looked up.
-const lookups = "messaging_lookups"
+const queueLookups = "messaging_lookups"
 
 // expired is the queue of messages that expired while they waited.
-const expired = "messaging_expired"
+const queueExpired = "messaging_expired"
 
 // queueOf returns the queue of a channel.
 func queueOf(channel string) string { return "messaging_" + channel }

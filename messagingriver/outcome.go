@@ -48,7 +48,7 @@ type Outcome struct {
 	Campaign string
 }
 
-const outcomesQueue = "messaging_outcomes"
+const queueOutcomes = "messaging_outcomes"
 
 // outcomeArgs are the arguments of the job that calls OnOutcome for a message.
 type outcomeArgs struct {
@@ -90,7 +90,7 @@ func (o *Outbox[TTx]) enqueueOutcome(ctx context.Context, id int64) error {
 func outcomeJob(message int64) river.InsertManyParams {
 	return river.InsertManyParams{
 		Args:       outcomeArgs{Message: message},
-		InsertOpts: &river.InsertOpts{Queue: outcomesQueue, MaxAttempts: math.MaxInt16}, // only rescues count
+		InsertOpts: &river.InsertOpts{Queue: queueOutcomes, MaxAttempts: math.MaxInt16}, // only rescues count
 	}
 }
 

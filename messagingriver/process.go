@@ -195,9 +195,9 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 	const fetchCooldown = 20 * time.Millisecond
 	const fewWorkers = 8
 	queues := map[string]river.QueueConfig{
-		lookups:       {MaxWorkers: fewWorkers},
-		expired:       {MaxWorkers: fewWorkers, FetchCooldown: fetchCooldown},
-		outcomesQueue: {MaxWorkers: fewWorkers},
+		queueLookups:  {MaxWorkers: fewWorkers},
+		queueExpired:  {MaxWorkers: fewWorkers, FetchCooldown: fetchCooldown},
+		queueOutcomes: {MaxWorkers: fewWorkers},
 	}
 	for name := range o.channels {
 		queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: fetchCooldown}

@@ -46,14 +46,14 @@ func finalResult(state rivertype.JobState, reason string) result {
 func acceptedResult(receipt messaging.Receipt) result {
 	r := finalResult(rivertype.JobStateCompleted, "")
 	r.receipt = &receipt
-	r.facts[keyVerdict] = accepted
+	r.facts[keyVerdict] = verdictAccepted
 	return r
 }
 
 // resolvedResult returns the result for a message that was resolved as Sent while a worker had it.
 func resolvedResult() result {
 	r := finalResult(rivertype.JobStateCompleted, resolvedAsSent)
-	r.facts[keyVerdict] = accepted
+	r.facts[keyVerdict] = verdictAccepted
 	return r
 }
 
@@ -70,7 +70,7 @@ func retryResult(wait time.Duration, reason string) result {
 // lookupResult returns a result after which the message is looked up.
 func lookupResult(wait time.Duration, reason string) result {
 	r := waitResult(wait, reason)
-	r.queue = lookups
+	r.queue = queueLookups
 	return r
 }
 

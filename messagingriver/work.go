@@ -59,7 +59,7 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 		r.facts[keyDecidedRescues] = m.Rescues // no attempt after the outcome made a request
 		return r
 	}
-	if m.Verdict == accepted { // the outcome was recorded late
+	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")
 	}
 	fetches := len(job.AttemptedBy)
@@ -76,7 +76,7 @@ func (o *Outbox[TTx]) workUnsent(ctx context.Context, job *river.Job[messageArgs
 	if m.Cancelled {
 		return finalResult(rivertype.JobStateCancelled, "it was cancelled by a person")
 	}
-	if job.Queue == lookups { // a late outcome proved that the message was not sent
+	if job.Queue == queueLookups { // a late outcome proved that the message was not sent
 		r := result{state: rivertype.JobStateScheduled, wait: time.Second, queue: queueOf(job.Args.Channel), facts: facts{}}
 		r.facts[keyUnknownSince] = nil // a later doubt begins anew
 		r.facts[keyUnknownReason] = ""
@@ -103,8 +103,8 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 		return waitResult(time.Minute, "a worker of another version knows the channel")
 	}
 	a := o.newAttempt(c, job, m)
-	hasExpired := job.Queue == expired || a.hasExpired() // by the clock of the database, or of this process
-	if hasExpired {                                      // whether or not this version can read it
+	hasExpired := job.Queue == queueExpired || a.hasExpired() // by the clock of the database, or of this process
+	if hasExpired {                                           // whether or not this version can read it
 		return o.judge(ctx, a, messaging.Receipt{}, errExpired)
 	}
 	message, err := c.decode(job.Args.Message)
@@ -144,18 +144,18 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 		return o.giveBack(ctx, a)
 	}
 	breaker := o.client.Breaker(a.channel.channel)
-	v := a.classify(err, breaker.Open)
-	v.messageWait = o.updatePause(ctx, a, v, time.Until(breaker.Until))
+	rule := a.classify(err, breaker.Open)
+	rule.messageWait = o.updatePause(ctx, a, rule, time.Until(breaker.Until))
 	var r result
 	switch {
-	case v.action == complete:
+	case rule.action == actionComplete:
 		r = acceptedResult(receipt)
 	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
 		r = resolvedResult()
 	default:
-		r = a.resultOf(v)
+		r = a.resultOf(rule)
 	}
-	if v.action != lookUp { // otherwise the mark keeps the message in doubt
+	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
 		a.settleMark(r.facts)
 	}
 	return r
@@ -164,24 +164,24 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 // updatePause begins, prolongs or ends the pause of the channel after an attempt, and returns how long the message waits. breakerWait is how
 // long the breaker of the channel stays open. Once a probe has made a request, the next request waits: that of the same message if the channel
 // is held back, and otherwise that of another.
-func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, breakerWait time.Duration) time.Duration {
+func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling, breakerWait time.Duration) time.Duration {
 	pause := o.pauseOf(a.job.Args.Channel)
-	wait := max(v.channelWait, breakerWait)
+	wait := max(rule.channelWait, breakerWait)
 	isProbing := isProbe(a.job) // the channel is paused already
-	needsPause := v.channel == suspected || v.channel == heldBack
+	needsPause := rule.channel == effectSuspected || rule.channel == effectHeldBack
 	switch {
 	case !isProbing && needsPause:
 		a.channel.halt.begin()
-		pause.begin(ctx, v.reason, wait)
-	case isProbing && v.channel == works:
+		pause.begin(ctx, rule.reason, wait)
+	case isProbing && rule.channel == effectWorks:
 		a.channel.halt.end()
 		pause.end(ctx)
-	case isProbing && v.channel == heldBack:
+	case isProbing && rule.channel == effectHeldBack:
 		return pause.fail(ctx, wait)
 	case isProbing && a.progress.hasEntered():
 		pause.fail(ctx, wait)
 	}
-	return v.messageWait
+	return rule.messageWait
 }
 
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
@@ -200,46 +200,46 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// resultOf returns what follows from the verdict on an attempt whose message was not accepted.
-func (a *attempt) resultOf(v verdict) result {
+// resultOf returns what follows from the ruling on an attempt whose message was not accepted.
+func (a *attempt) resultOf(rule ruling) result {
 	var r result
-	switch v.action {
-	case lookUp:
-		r = a.resultOfUnknown(v)
-	case cancel:
-		r = finalResult(rivertype.JobStateCancelled, v.reason)
-	case retry:
-		r = a.resultOfCountedFailure(v)
+	switch rule.action {
+	case actionLookUp:
+		r = a.resultOfUnknown(rule)
+	case actionCancel:
+		r = finalResult(rivertype.JobStateCancelled, rule.reason)
+	case actionRetry:
+		r = a.resultOfCountedFailure(rule)
 	default: // snooze
-		r = waitResult(v.messageWait, v.reason)
-		r.keepsProbing = isProbe(a.job) && v.channel == heldBack
+		r = waitResult(rule.messageWait, rule.reason)
+		r.keepsProbing = isProbe(a.job) && rule.channel == effectHeldBack
 	}
-	r.facts[keyVerdict] = v.recorded
-	r.facts[keyClasses] = v.classes
+	r.facts[keyVerdict] = rule.recordedVerdict
+	r.facts[keyClasses] = rule.classes
 	return r
 }
 
 // resultOfUnknown has an SMS that may have been sent looked up, and discards a chat-app message.
-func (a *attempt) resultOfUnknown(v verdict) result {
+func (a *attempt) resultOfUnknown(rule ruling) result {
 	var r result
 	if canBeLookedUp(a.job) {
-		r = lookupResult(firstLookup, v.reason)
+		r = lookupResult(firstLookup, rule.reason)
 	} else {
-		r = finalResult(rivertype.JobStateDiscarded, v.reason)
+		r = finalResult(rivertype.JobStateDiscarded, rule.reason)
 	}
 	r.facts[keyUnknownSince] = time.Now()
-	r.facts[keyUnknownReason] = v.reason
+	r.facts[keyUnknownReason] = rule.reason
 	return r
 }
 
 // resultOfCountedFailure has another attempt made, or discards the message after too many failures.
-func (a *attempt) resultOfCountedFailure(v verdict) result {
+func (a *attempt) resultOfCountedFailure(rule ruling) result {
 	failures := a.metadata.Failures + 1
 	var r result
 	if failures < cmp.Or(a.metadata.MaxAttempts, 1) {
-		r = retryResult(max(v.messageWait, backoff(failures)), v.reason)
+		r = retryResult(max(rule.messageWait, backoff(failures)), rule.reason)
 	} else {
-		r = finalResult(rivertype.JobStateDiscarded, v.reason)
+		r = finalResult(rivertype.JobStateDiscarded, rule.reason)
 	}
 	r.facts[keyFailures] = failures
 	return r

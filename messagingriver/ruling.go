@@ -7,30 +7,30 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// action is what a verdict has the outbox do with a message.
+// action is what a ruling has the outbox do with a message.
 type action int
 
 const (
-	complete action = iota
-	cancel          // for good
-	retry           // the failure is the message's own and counts as an attempt
-	snooze          // the message waits, which costs no attempt
-	lookUp          // the message may have been sent
+	actionComplete action = iota
+	actionCancel          // for good
+	actionRetry           // the failure is the message's own and counts as an attempt
+	actionSnooze          // the message waits, which costs no attempt
+	actionLookUp          // the message may have been sent
 )
 
 // channelEffect is what an attempt shows about its channel.
 type channelEffect int
 
 const (
-	untouched channelEffect = iota // nothing
-	works                          // the service accepted the message, or refused it alone
-	suspected                      // the service may be in trouble: the channel pauses, and another message probes it
-	heldBack                       // the service, the account or a rate limit holds back every message: the channel pauses, and this one probes it
+	effectNone      channelEffect = iota // it shows nothing
+	effectWorks                          // the service accepted the message, or refused it alone
+	effectSuspected                      // the service may be in trouble: the channel pauses, and another message probes it
+	effectHeldBack                       // the service, the account or a rate limit holds back every message: the channel pauses, and this one probes it
 )
 
-// verdict is what the error of an attempt means, or its success: what happens to the message, what the attempt shows about the channel, and what
+// ruling is what the error of an attempt means, or its success: what happens to the message, what the attempt shows about the channel, and what
 // is recorded.
-type verdict struct {
+type ruling struct {
 	action action
 	// messageWait is how long the message waits at least before it is retried, or how long it is snoozed.
 	messageWait time.Duration
@@ -39,27 +39,27 @@ type verdict struct {
 	// channelWait is how long the next request of the channel waits at least, if the channel is paused.
 	channelWait time.Duration
 
-	recorded string // the verdict in the metadata
-	reason   string
-	classes  []string // the sentinel errors that the error matched
+	recordedVerdict string // the verdict in the metadata
+	reason          string
+	classes         []string // the sentinel errors that the error matched
 }
 
 // classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
-func (a *attempt) classify(err error, breakerOpen bool) verdict {
+func (a *attempt) classify(err error, breakerOpen bool) ruling {
 	if err == nil {
-		return verdict{action: complete, channel: works, recorded: accepted}
+		return ruling{action: actionComplete, channel: effectWorks, recordedVerdict: verdictAccepted}
 	}
 	f := newFailure(err, a.progress.hasEntered(), breakerOpen)
 	effect := f.channelEffect()
-	next, wait := f.messageAction(effect)
-	return verdict{
-		action:      next,
-		messageWait: wait,
-		channel:     effect,
-		channelWait: f.wait,
-		recorded:    f.recordedVerdict(next),
-		reason:      f.reason(),
-		classes:     classesOf(err),
+	messageAction, messageWait := f.messageAction(effect)
+	return ruling{
+		action:          messageAction,
+		messageWait:     messageWait,
+		channel:         effect,
+		channelWait:     f.wait,
+		recordedVerdict: f.recordedVerdict(messageAction),
+		reason:          f.reason(),
+		classes:         classesOf(err),
 	}
 }
 
@@ -71,11 +71,11 @@ func (f *failure) channelEffect() channelEffect {
 	case f.verdict == messaging.Refused:
 		return f.refusedEffect()
 	case !f.breakerOpen: // a single failure may be by chance
-		return untouched
+		return effectNone
 	case f.verdict == messaging.NotSent: // the message can be sent again, so it can probe
-		return heldBack
+		return effectHeldBack
 	default: // the message must be looked up, so another probes
-		return suspected
+		return effectSuspected
 	}
 }
 
@@ -83,17 +83,17 @@ func (f *failure) channelEffect() channelEffect {
 func (f *failure) unsentEffect() channelEffect {
 	switch {
 	case f.stop != nil, f.isDenied, f.isPostponed: // the outbox, the client or a guard decided about this message alone
-		return untouched
+		return effectNone
 	case f.breakerOpen, f.is(messaging.ErrBreakerOpen): // earlier messages failed
-		return heldBack
+		return effectHeldBack
 	case f.concernsAccount: // no token can be had
-		return heldBack
+		return effectHeldBack
 	case f.is(context.Canceled), f.is(context.DeadlineExceeded): // the attempt was ended from outside
-		return untouched
+		return effectNone
 	case f.clientCannotSend: // no other message can be sent either
-		return heldBack
+		return effectHeldBack
 	default: // the failure may pass, or a function of the program failed
-		return untouched
+		return effectNone
 	}
 }
 
@@ -101,63 +101,71 @@ func (f *failure) unsentEffect() channelEffect {
 func (f *failure) refusedEffect() channelEffect {
 	switch {
 	case f.is(messaging.ErrDuplicate): // the message is looked up
-		return untouched
+		return effectNone
 	case f.concernsAccount && f.isAmbiguous: // the service may have this message, so another probes
-		return suspected
+		return effectSuspected
 	case f.concernsAccount: // the service would refuse every message
-		return heldBack
+		return effectHeldBack
 	case f.isRetryable && f.breakerOpen: // the service refuses one message after the other
-		return heldBack
+		return effectHeldBack
 	case f.isRetryable && f.concernsRecipient: // messages to others can be sent
-		return works
+		return effectWorks
 	case f.isRetryable && f.is(messaging.ErrRateLimited): // the limit is for all messages
-		return heldBack
+		return effectHeldBack
 	case f.isRetryable: // the service may refuse this message alone
-		return untouched
+		return effectNone
 	case f.mayConcernAccount(): // another message shows whether the service works
-		return suspected
+		return effectSuspected
 	default: // the service works, and refuses this message for good
-		return works
+		return effectWorks
 	}
 }
 
 // messageAction returns what happens to the message of a failed attempt, and how long it waits, if it does.
 func (f *failure) messageAction(effect channelEffect) (action, time.Duration) {
 	switch {
-	case effect == heldBack: // it waits with all other messages of the channel
-		return snooze, f.wait
+	case effect == effectHeldBack: // it waits with all other messages of the channel
+		return actionSnooze, f.wait
 	case !f.hasEntered:
 		return f.unsentAction()
 	case f.verdict == messaging.Refused:
 		return f.refusedAction()
 	case f.verdict == messaging.NotSent: // the failure counts, because it may be the message's own
-		return retry, f.retryWait
+		return actionRetry, f.retryWait
 	default: // the outcome is unknown
-		return lookUp, 0
+		return actionLookUp, 0
 	}
 }
 
 // unsentAction is messageAction for an attempt whose request never began, so that the message was not sent, regardless of the error.
 func (f *failure) unsentAction() (action, time.Duration) {
 	switch {
-	case f.is(errExpired): // for good
-		return cancel, 0
-	case f.is(errOutdated): // another attempt may have the job
-		return snooze, 0
-	case f.is(errHalted): // this process paused the channel while the attempt was under way
-		return snooze, haltLength
-	case f.is(errUnconfirmed): // the database may be back soon
-		return snooze, f.wait
+	case f.stop != nil:
+		return f.stopAction()
 	case f.isDenied: // by a guard, or because it is invalid
-		return cancel, 0
+		return actionCancel, 0
 	case f.isPostponed: // by a guard
-		return snooze, f.guardWait
+		return actionSnooze, f.guardWait
 	case f.is(context.Canceled): // the process stops, or the turn at the rate limit came too late
-		return snooze, 0
+		return actionSnooze, 0
 	case f.isRetryable, f.is(context.DeadlineExceeded): // the attempt failed in a way that may pass, or took too long
-		return snooze, f.wait
+		return actionSnooze, f.wait
 	default: // a function of the program panicked, or returned an error that says nothing
-		return retry, f.retryWait
+		return actionRetry, f.retryWait
+	}
+}
+
+// stopAction is messageAction for an attempt whose request the outbox did not let begin.
+func (f *failure) stopAction() (action, time.Duration) {
+	switch f.stop {
+	case errExpired: //nolint:errorlint // stopOf returns the errors themselves
+		return actionCancel, 0
+	case errOutdated: // another attempt may have the job
+		return actionSnooze, 0
+	case errHalted: // this process paused the channel while the attempt was under way
+		return actionSnooze, haltLength
+	default: // errUnconfirmed: the database may be back soon
+		return actionSnooze, f.wait
 	}
 }
 
@@ -165,24 +173,24 @@ func (f *failure) unsentAction() (action, time.Duration) {
 func (f *failure) refusedAction() (action, time.Duration) {
 	switch {
 	case f.is(messaging.ErrDuplicate): // the service has the message already
-		return lookUp, 0
+		return actionLookUp, 0
 	case f.isRetryable: // this message may be accepted later
-		return retry, f.retryWait
+		return actionRetry, f.retryWait
 	case f.mayConcernAccount(): // another message probes, and then this one is sent again
-		return snooze, time.Second
+		return actionSnooze, time.Second
 	default: // the service refuses this message for good
-		return cancel, 0
+		return actionCancel, 0
 	}
 }
 
 // recordedVerdict returns the verdict in the metadata.
-func (f *failure) recordedVerdict(next action) string {
+func (f *failure) recordedVerdict(messageAction action) string {
 	switch {
-	case next == lookUp:
-		return unknown
+	case messageAction == actionLookUp:
+		return verdictUnknown
 	case f.hasEntered && f.verdict == messaging.Refused:
-		return refused
+		return verdictRefused
 	default:
-		return notSent
+		return verdictNotSent
 	}
 }
