@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// countRules are the rules on SQLite, where a single process sends. Attempts write no marks: each fetch of the job that recorded no outcome may
-// have sent the message.
-type countRules struct{}
+// countRules are the rules on SQLite, where a single process sends. Attempts write no marks. Instead, the outbox counts how often River gave the
+// job to a worker, and how many of these attempts recorded an outcome. An attempt that recorded none may have sent the message.
+type countRules struct{ db *database }
 
 func (countRules) hasRecordedDoubt(m *metadata) bool {
-	return m.Verdict == verdictUnknown || m.haveOpenRescue()
+	return m.Verdict == verdictUnknown || m.hasOpenRescue()
 }
 
 func (r countRules) isInDoubt(m *metadata, fetches int) bool {
-	return r.hasRecordedDoubt(m) || m.haveOpenFetch(fetches)
+	return r.hasRecordedDoubt(m) || m.hasOpenFetch(fetches)
 }
 
 // keepDoubt records the doubt, because River may forget the fetch that left it: a lookup is a fetch, too.
 func (countRules) keepDoubt(f facts) { f[keyInDoubt] = true }
 
 // allowRequest returns an error if the message of an attempt was resolved as Sent.
-func (countRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
-	isResolved, err := d.isResolvedSent(ctx, a.job.ID)
+func (r countRules) allowRequest(ctx context.Context, a *attempt) error {
+	isResolved, err := r.db.isResolvedSent(ctx, a.job.ID)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
@@ -44,12 +44,12 @@ type attemptCounts struct {
 	InDoubt bool `json:"in_doubt,omitempty"`
 }
 
-// haveOpenRescue reports whether the job was rescued from an attempt, or is looked up, and no decision has ended the doubt.
-func (c *attemptCounts) haveOpenRescue() bool { return c.InDoubt || c.Rescues > c.DecidedRescues }
+// hasOpenRescue reports whether the job was rescued from an attempt, or is looked up, and no decision has ended the doubt.
+func (c *attemptCounts) hasOpenRescue() bool { return c.InDoubt || c.Rescues > c.DecidedRescues }
 
-// haveOpenFetch reports whether a fetch before the current one recorded no outcome. fetches is how many fetches River remembers. If they are
+// hasOpenFetch reports whether a fetch before the current one recorded no outcome. fetches is how many fetches River remembers. If they are
 // maxFetches, there may have been more, and they say nothing.
-func (c *attemptCounts) haveOpenFetch(fetches int) bool {
+func (c *attemptCounts) hasOpenFetch(fetches int) bool {
 	earlier := fetches - 1
 	return fetches < maxFetches && earlier != c.DecidedFetches
 }

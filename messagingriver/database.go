@@ -21,7 +21,6 @@ type database struct {
 	isPostgres bool
 	schema     string // of River's tables on PostgreSQL, otherwise empty
 	statements statements
-	doubt      doubtRules
 }
 
 func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres bool, schema string) database {
@@ -31,18 +30,11 @@ func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres b
 		isPostgres:  isPostgres,
 		schema:      schema,
 		statements:  sqliteStatements(),
-		doubt:       countRules{},
 	}
 	if isPostgres {
 		d.statements = postgresStatements()
-		d.doubt = markRules{marks: new(batcher[*mark])}
 	}
 	return d
-}
-
-// allowRequest returns nil if the request of an attempt may begin, by the rules of the database.
-func (d *database) allowRequest(ctx context.Context, a *attempt) error {
-	return d.doubt.allowRequest(ctx, d, a)
 }
 
 // qualify adds the schema to the names of River's tables and types in a statement. They are all that begins with river_.

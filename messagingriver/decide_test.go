@@ -57,8 +57,8 @@ func TestInDoubt(t *testing.T) {
 			t.Parallel()
 			var m metadata
 			assert.NoError(t, json.Unmarshal([]byte(tt.metadata), &m))
-			d := newDatabase(nil, nil, tt.isPostgres, "")
-			assert.Equal(t, tt.want, d.doubt.isInDoubt(&m, tt.fetches))
+			rules := newDoubtRules(&database{isPostgres: tt.isPostgres})
+			assert.Equal(t, tt.want, rules.isInDoubt(&m, tt.fetches))
 		})
 	}
 }
@@ -89,14 +89,23 @@ func TestMetadataKeys(t *testing.T) {
 	}
 }
 
+// testRules are rules whose allowRequest is a function.
+type testRules struct {
+	doubtRules
+
+	allow func(context.Context, *attempt) error
+}
+
+func (r testRules) allowRequest(ctx context.Context, a *attempt) error { return r.allow(ctx, a) }
+
 // newTestAttempt returns an attempt on a job that was fetched at an uptime.
-func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt) error) *attempt {
+func newTestAttempt(claimedAt time.Duration, allow func(context.Context, *attempt) error) *attempt {
 	return &attempt{
-		channel:      channel{halt: new(halt)},
-		job:          &river.Job[messageArgs]{JobRow: new(rivertype.JobRow), Args: messageArgs{Channel: "sms"}},
-		metadata:     new(metadata),
-		claimedAt:    claimedAt,
-		allowRequest: mark,
+		channel:   channel{halt: new(halt)},
+		job:       &river.Job[messageArgs]{JobRow: new(rivertype.JobRow), Args: messageArgs{Channel: "sms"}},
+		metadata:  new(metadata),
+		claimedAt: claimedAt,
+		rules:     testRules{allow: allow},
 	}
 }
 
@@ -111,11 +120,10 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	assert.Equal(t, 1, marked)
 
 	// It is frozen while the mark is written.
-	frozen := claimed(0)
-	frozen.allowRequest = func(_ context.Context, a *attempt) error {
+	frozen := newTestAttempt(uptime(), func(_ context.Context, a *attempt) error {
 		a.claimedAt -= maxClaimAge
 		return nil
-	}
+	})
 	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
 	assert.False(t, frozen.progress.hasEntered())
 }
@@ -141,11 +149,10 @@ func TestHaltedChannelBeginsNothing(t *testing.T) {
 // An attempt that was abandoned while its mark was written begins no request, and an attempt that has begun cannot be abandoned.
 func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	t.Parallel()
-	a := newTestAttempt(uptime(), nil)
-	a.allowRequest = func(context.Context, *attempt) error {
+	a := newTestAttempt(uptime(), func(_ context.Context, a *attempt) error {
 		assert.True(t, a.progress.abandon())
 		return nil
-	}
+	})
 	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
 	assert.False(t, a.progress.hasEntered())
 
@@ -175,7 +182,7 @@ func TestSQLiteRequestNeedsTheDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	d := newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")
-	a := newTestAttempt(uptime(), d.allowRequest)
+	a := newTestAttempt(uptime(), countRules{db: &d}.allowRequest)
 	assert.ErrorIs(t, a.enter(t.Context()), errUnconfirmed)
 	assert.False(t, a.progress.hasEntered())
 }

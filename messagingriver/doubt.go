@@ -14,11 +14,19 @@ type doubtRules interface {
 	keepDoubt(f facts)
 	// allowRequest returns nil if the request of an attempt may begin. The error matches errOutdated if it must not, and errUnconfirmed if the
 	// database could not be asked.
-	allowRequest(ctx context.Context, d *database, a *attempt) error
+	allowRequest(ctx context.Context, a *attempt) error
 }
 
-// endDoubt records that a lookup found out what the attempts before it did.
-func (m *metadata) endDoubt(f facts) {
+// newDoubtRules returns the rules of a database.
+func newDoubtRules(d *database) doubtRules {
+	if d.isPostgres {
+		return markRules{db: d, marks: new(batcher[*mark])}
+	}
+	return countRules{db: d}
+}
+
+// endDoubt records that a lookup found out what the attempts before it did. m is the metadata at the lookup.
+func (f facts) endDoubt(m *metadata) {
 	f[keyEnded] = m.BegunToken
 	f[keyDecidedRescues] = m.Rescues
 	f[keyInDoubt] = false

@@ -1,13 +1,18 @@
 package messagingriver
 
 import (
+	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -35,9 +40,9 @@ func checkDoubt(t *testing.T, db *sql.DB, selectDoubt string, rules doubtRules, 
 	}
 }
 
-// The statements and the workers agree about doubt, except where the comments of the conditions say why they do not.
-func TestDoubtInGoAndOnPostgres(t *testing.T) {
-	t.Parallel()
+// postgresPool returns a pool of connections to PostgreSQL.
+func postgresPool(t *testing.T) *pgxpool.Pool {
+	t.Helper()
 	url := os.Getenv("OUTBOX_POSTGRES")
 	if url == "" {
 		t.Skip("no PostgreSQL: .ci/with-postgres runs this beside one")
@@ -45,7 +50,13 @@ func TestDoubtInGoAndOnPostgres(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	db := stdlib.OpenDBFromPool(pool)
+	return pool
+}
+
+// The statements and the workers agree about doubt, except where the comments of the conditions say why they do not.
+func TestDoubtInGoAndOnPostgres(t *testing.T) {
+	t.Parallel()
+	db := stdlib.OpenDBFromPool(postgresPool(t))
 	t.Cleanup(func() { _ = db.Close() })
 	selectDoubt := "SELECT " + isInDoubtOnPostgres + " FROM (SELECT CAST($1 AS JSONB) AS metadata) AS job"
 	checkDoubt(t, db, selectDoubt, markRules{}, []doubtCase{
@@ -87,4 +98,33 @@ func TestDoubtInGoAndOnSQLite(t *testing.T) {
 		{"a lookup has left the doubt after an unknown outcome", `{"verdict": "unknown", "in_doubt": true}`, true, false},
 		{"a lookup has left the doubt about a fetch that River forgets", `{"in_doubt": true}`, true, false},
 	})
+}
+
+// The mark of a job is that of one attempt. If another attempt on the job is in the same statement, it has no mark.
+func TestStatementWritesOneMarkForAJob(t *testing.T) {
+	t.Parallel()
+	pool := postgresPool(t)
+	schema := "marks_" + strings.ToLower(rand.Text())
+	d := newDatabase(nil, riverpgxv5.New(pool).GetExecutor(), true, schema)
+	for _, statement := range []string{
+		"CREATE SCHEMA " + schema,
+		"CREATE TABLE river_job (id BIGINT PRIMARY KEY, state TEXT, attempted_at TIMESTAMPTZ, metadata JSONB)",
+		"INSERT INTO river_job VALUES (1, 'running', '2026-05-01T09:00:00Z', '{}'), (2, 'running', '2026-05-01T09:00:00Z', '{}')",
+	} {
+		require.NoError(t, d.exec(t.Context(), statement))
+	}
+	t.Cleanup(func() { _, _ = pool.Exec(context.WithoutCancel(t.Context()), "DROP SCHEMA "+schema+" CASCADE") })
+	attemptedAt := time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
+	marks := []*mark{
+		{job: 1, attemptedAt: attemptedAt, token: "A"},
+		{job: 1, attemptedAt: attemptedAt, token: "B"},
+		{job: 1, attemptedAt: attemptedAt.Add(-time.Minute), token: "C"},
+		{job: 2, attemptedAt: attemptedAt, token: "D"},
+	}
+	require.NoError(t, markRules{db: &d}.write(t.Context(), marks))
+	for _, m := range marks {
+		var begun string
+		require.NoError(t, pool.QueryRow(t.Context(), d.qualify("SELECT metadata->>'begun' FROM river_job WHERE id = $1"), m.job).Scan(&begun))
+		assert.Equal(t, begun == m.token, m.isWritten, m.token)
+	}
 }

@@ -41,9 +41,9 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	}
 	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
 	if hasFoundOut {
-		m.endDoubt(r.facts)
+		r.facts.endDoubt(m)
 	} else {
-		o.database.doubt.keepDoubt(r.facts)
+		o.doubt.keepDoubt(r.facts)
 	}
 	return r
 }

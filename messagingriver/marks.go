@@ -3,16 +3,18 @@ package messagingriver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // markRules are the rules on PostgreSQL: an attempt that may have begun its request has written a mark.
 type markRules struct {
+	db    *database
 	marks *batcher[*mark] // writes the marks of several attempts at once
 }
 
 func (markRules) hasRecordedDoubt(m *metadata) bool {
-	return m.Verdict == verdictUnknown || m.haveOpenMark()
+	return m.Verdict == verdictUnknown || m.hasOpenMark()
 }
 
 func (r markRules) isInDoubt(m *metadata, _ int) bool { return r.hasRecordedDoubt(m) }
@@ -32,8 +34,8 @@ type attemptTokens struct {
 	UnsentToken string `json:"unsent,omitempty"`
 }
 
-// haveOpenMark reports whether the last mark has no outcome.
-func (t *attemptTokens) haveOpenMark() bool {
+// hasOpenMark reports whether the last mark has no outcome.
+func (t *attemptTokens) hasOpenMark() bool {
 	return t.BegunToken != "" && t.BegunToken != t.EndedToken && t.BegunToken != t.UnsentToken
 }
 
@@ -48,9 +50,9 @@ const (
 
 // allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
 // resolved as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
-func (r markRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
+func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
 	m := &mark{job: a.job.ID, attemptedAt: *a.job.AttemptedAt, token: a.token}
-	if err := r.marks.do(ctx, m, d.writeMarks); err != nil {
+	if err := r.marks.do(ctx, m, r.write); err != nil {
 		if a.mark == markNone {
 			a.mark = markUncertain
 		}
@@ -74,8 +76,8 @@ type mark struct {
 	isWritten   bool // the database has written the mark
 }
 
-// writeMarks writes marks in one statement. It leaves out the marks of attempts that have lost their jobs.
-func (d *database) writeMarks(ctx context.Context, marks []*mark) error {
+// write writes marks in one statement. It leaves out the marks of attempts that have lost their jobs.
+func (r markRules) write(ctx context.Context, marks []*mark) error {
 	jobs := make([]int64, len(marks))
 	times := make([]time.Time, len(marks))
 	tokens := make([]string, len(marks))
@@ -86,16 +88,12 @@ func (d *database) writeMarks(ctx context.Context, marks []*mark) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
 	defer cancel()
-	var markedJobs []int64
-	if _, err := d.scan(ctx, d.executor, []any{&markedJobs}, d.statements.writeMarks, jobs, times, tokens); err != nil {
+	var written []string // the tokens
+	if _, err := r.db.scan(ctx, r.db.executor, []any{&written}, r.db.statements.writeMarks, jobs, times, tokens); err != nil {
 		return err
 	}
-	isMarked := make(map[int64]bool, len(markedJobs))
-	for _, job := range markedJobs {
-		isMarked[job] = true
-	}
 	for _, m := range marks {
-		m.isWritten = isMarked[m.job]
+		m.isWritten = slices.Contains(written, m.token)
 	}
 	return nil
 }

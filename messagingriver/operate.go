@@ -144,7 +144,7 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}
-	if o.database.doubt.hasRecordedDoubt(m) {
+	if o.doubt.hasRecordedDoubt(m) {
 		return messaging.Unknown
 	}
 	var verdict messaging.Verdict

@@ -30,6 +30,7 @@ type Outbox[TTx any] struct {
 	client   *messaging.Client
 	channels map[string]channel
 	database database
+	doubt    doubtRules         // of the database
 	inserter *river.Client[TTx] // inserts in the caller's transactions
 	// executorOf returns an executor of statements in the caller's transaction.
 	executorOf func(tx TTx) riverdriver.Executor
@@ -147,6 +148,7 @@ func newOutbox[TTx, TWork any](
 		inserter:   inserter,
 		executorOf: func(tx TTx) riverdriver.Executor { return inserting.UnwrapExecutor(tx) },
 	}
+	o.doubt = newDoubtRules(&o.database)
 	if err := o.setClient(client); err != nil {
 		return nil, err
 	}

@@ -73,9 +73,9 @@ func postgresStatements() statements {
 					metadata = metadata || jsonb_build_object('begun', attempt.token, 'begun_at', clock_timestamp())
 				FROM attempt
 				WHERE job.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
-				RETURNING job.id
+				RETURNING attempt.token
 			)
-			SELECT COALESCE(array_agg(id), '{}') FROM marked`,
+			SELECT COALESCE(array_agg(token), '{}') FROM marked`,
 
 		allCampaigns:     countPostgresCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
 		oneCampaign:      countPostgresCampaigns(isOfOne),

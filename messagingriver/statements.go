@@ -17,7 +17,7 @@ type statements struct {
 	withReference   string // a condition of River's list, with the parameter @reference
 
 	// Marks, on PostgreSQL alone.
-	writeMarks string // IDs, times and tokens of attempts; returns the IDs of the jobs that were marked
+	writeMarks string // IDs, times and tokens of attempts; returns the tokens that were written
 
 	// Campaigns.
 	allCampaigns     string // returns a JSON array of campaignCount

@@ -63,7 +63,7 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 		return finalResult(rivertype.JobStateCompleted, "")
 	}
 	fetches := len(job.AttemptedBy)
-	if o.database.doubt.isInDoubt(&m, fetches) {
+	if o.doubt.isInDoubt(&m, fetches) {
 		return o.lookUp(ctx, job, &m)
 	}
 	r := o.workUnsent(ctx, job, &m)

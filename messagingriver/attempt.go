@@ -19,8 +19,8 @@ type attempt struct {
 	claimedAt time.Duration
 	// token identifies the attempt in the metadata of the job.
 	token string
-	// allowRequest returns an error if the request must not begin, by the rules of the database; see doubtRules.
-	allowRequest func(ctx context.Context, a *attempt) error
+	// rules are those of the database. They decide whether the request may begin.
+	rules doubtRules
 
 	// mark and progress are two states: an attempt can be abandoned while its mark is written, and on SQLite it enters unmarked.
 	mark     markState
@@ -31,12 +31,12 @@ func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *meta
 	// The time since River fetched the job counts. It is negative if the clock of the database is ahead.
 	age := max(0, time.Since(*job.AttemptedAt))
 	return &attempt{
-		channel:      c,
-		job:          job,
-		metadata:     m,
-		claimedAt:    uptime() - age,
-		token:        rand.Text(),
-		allowRequest: o.database.allowRequest,
+		channel:   c,
+		job:       job,
+		metadata:  m,
+		claimedAt: uptime() - age,
+		token:     rand.Text(),
+		rules:     o.doubt,
 	}
 }
 
@@ -99,14 +99,15 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// enter returns nil if the request may begin. The client calls it directly before the request, after its limits of concurrency and rate. It
-// calls it again if the service rejects the token of the request, and the client repeats the request with a fresh token. So an attempt that has
-// entered enters again: the service did not process the request before.
+// enter returns nil if the request may begin. The client calls it directly before the request, after its limits of concurrency and rate.
+//
+// If the service rejects the token of the request, the client repeats the request with a fresh token, and calls enter a second time. Then enter
+// may return nil again, because the service did not process the first request.
 func (a *attempt) enter(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	if err := a.allowRequest(ctx, a); err != nil {
+	if err := a.rules.allowRequest(ctx, a); err != nil {
 		return err
 	}
 	if err := a.check(); err != nil { // the process may have been frozen meanwhile
