@@ -123,7 +123,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 		return o.judge(ctx, a, messaging.Receipt{}, err)
 	}
 	// A request that has begun is not interrupted when the process stops: its outcome would be unknown.
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
+	sendCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
 	abandon := func() {
 		if a.progress.abandon() {
@@ -134,7 +134,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 	defer context.AfterFunc(o.process.stopping(), abandon)() //nolint:contextcheck // it ends when the outbox stops
 	defer time.AfterFunc(maxClaimAge, abandon).Stop()
 	isGuarded := !a.metadata.Unguarded
-	receipt, err := a.channel.send(fence.With(sending, a.enter), message, isGuarded)
+	receipt, err := a.channel.send(fence.With(sendCtx, a.enter), message, isGuarded)
 	return o.judge(ctx, a, receipt, err)
 }
 
@@ -145,7 +145,14 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	rule := a.classify(err, breaker.Open)
-	rule.messageWait = o.updatePause(ctx, a, rule, time.Until(breaker.Until))
+	channelWait := max(rule.channelWait, time.Until(breaker.Until))
+	o.updatePause(ctx, a, rule, channelWait)
+	if a.isFailedProbe(rule) {
+		nextProbe := o.pauseOf(a.job.Args.Channel).fail(ctx, channelWait)
+		if rule.channel == effectHeldBack { // the same message probes again
+			rule.messageWait = nextProbe
+		}
+	}
 	var r result
 	switch {
 	case rule.action == actionComplete:
@@ -161,12 +168,9 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	return r
 }
 
-// updatePause begins, prolongs or ends the pause of the channel after an attempt, and returns how long the message waits. breakerWait is how
-// long the breaker of the channel stays open. Once a probe has made a request, the next request waits: that of the same message if the channel
-// is held back, and otherwise that of another.
-func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling, breakerWait time.Duration) time.Duration {
+// updatePause begins or ends the pause of the channel after an attempt. wait is how long the next request of the channel waits at least.
+func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling, wait time.Duration) {
 	pause := o.pauseOf(a.job.Args.Channel)
-	wait := max(rule.channelWait, breakerWait)
 	isProbing := isProbe(a.job) // the channel is paused already
 	needsPause := rule.channel == effectSuspected || rule.channel == effectHeldBack
 	switch {
@@ -176,12 +180,16 @@ func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling, 
 	case isProbing && rule.channel == effectWorks:
 		a.channel.halt.end()
 		pause.end(ctx)
-	case isProbing && rule.channel == effectHeldBack:
-		return pause.fail(ctx, wait)
-	case isProbing && a.progress.hasEntered():
-		pause.fail(ctx, wait)
 	}
-	return rule.messageWait
+}
+
+// isFailedProbe reports whether an attempt probed its channel, which stays paused: it is held back, or the request did not show that the service
+// works.
+func (a *attempt) isFailedProbe(rule ruling) bool {
+	if !isProbe(a.job) || rule.channel == effectWorks {
+		return false
+	}
+	return rule.channel == effectHeldBack || a.progress.hasEntered()
 }
 
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
