@@ -83,7 +83,7 @@ type InsertOptions struct {
 func (i *InsertOptions) complete() error {
 	const mostAttempts = 1000
 	switch {
-	case i.Priority < 0, i.Priority > Bulk:
+	case i.Priority < 0 || i.Priority > Bulk:
 		return fmt.Errorf("messagingriver: InsertOptions.Priority must be %d to %d, got %d", Urgent, Bulk, i.Priority)
 	case i.Expire < 0:
 		return fmt.Errorf("messagingriver: InsertOptions.Expire must not be negative, got %v", i.Expire)

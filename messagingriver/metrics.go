@@ -15,11 +15,11 @@ import (
 // are read from the database when they are exported, at most every ten seconds. Completed and cancelled messages are not included: package
 // messagingotel counts sent messages.
 //
-//	messaging.outbox.messages      {message}  messages in a state of River          messaging.destination.name, messaging.outbox.state
-//	messaging.outbox.looked_up     {message}  messages that are looked up           messaging.destination.name
-//	messaging.outbox.oldest.age    s          wait of the oldest message that is due  messaging.destination.name
-//	messaging.outbox.paused        {queue}    1 while a person paused the queue     messaging.destination.name
-//	messaging.outbox.held          {queue}    1 while the outbox paused the queue   messaging.destination.name
+//	messaging.outbox.messages    {message}  messages in a state of River            messaging.destination.name, messaging.outbox.state
+//	messaging.outbox.looked_up   {message}  messages that are looked up             messaging.destination.name
+//	messaging.outbox.oldest.age  s          wait of the oldest message that is due  messaging.destination.name
+//	messaging.outbox.paused      {queue}    1 while a person paused the queue       messaging.destination.name
+//	messaging.outbox.held        {queue}    1 while the outbox paused the queue     messaging.destination.name
 //
 // Unregister the registration before the database is closed.
 func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {

@@ -229,7 +229,8 @@ const (
 const resolvedAsSent = "resolved as sent"
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
-// without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve every message that it receives a report about as Sent.
+// without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve
+// every message that it receives a report about as Sent.
 //
 // Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
 // further message and returns how many it applied to before. In a transaction of the program, such as that of
@@ -244,7 +245,7 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	resolved := 0
 	for _, key := range keys {
 		if err := ctx.Err(); err != nil { // inTx would not end with ctx
-			return resolved, err
+			return resolved, fmt.Errorf("messagingriver: %w", err)
 		}
 		isResolved := false
 		err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {

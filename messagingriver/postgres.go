@@ -1,9 +1,11 @@
 package messagingriver
 
-// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent. The statements ask about jobs that no worker has. River writes
-// the end of an attempt and its facts together, so the mark of such a job is open only after a rescue, or after an unknown outcome. For messages
-// whose verdict is unknown, the statements that need them have a condition of their own, such as isKnown. markRules.hasRecordedDoubt requires no
-// rescue: a record may be read while a worker has the job, and the mark is open during its request.
+// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent: its job was rescued, and its last mark has no outcome. It is for
+// jobs that no worker has. It differs from markRules.hasRecordedDoubt in two cases:
+//
+//   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and its
+//     facts together.
+//   - An unknown verdict. The statements that ask about it have a condition of their own, such as isKnown.
 const isInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 

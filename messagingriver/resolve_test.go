@@ -217,6 +217,7 @@ func TestResolveEndsWithItsContext(t *testing.T) {
 		cancel()
 		n, err := r.Resolve(ctx, messagingriver.Drop, chatKey("a"), chatKey("b"))
 		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorContains(t, err, "messagingriver: ")
 		require.Zero(t, n)
 		require.Equal(t, available, show(t, r, "a").State)
 		require.Equal(t, available, show(t, r, "b").State)

@@ -29,9 +29,11 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
-// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent. It leaves out two cases of countRules.hasRecordedDoubt. A message
-// that a lookup has left in doubt was rescued, or its verdict is unknown, and it waits in the queue of lookups. For messages whose verdict is
-// unknown, the statements that need them have a condition of their own, such as isKnown.
+// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent: no decision covers the last rescue of its job. It leaves out two
+// cases of countRules.hasRecordedDoubt:
+//
+//   - A lookup that left the message in doubt. The job was rescued, or its verdict is unknown, and it waits in the queue of lookups.
+//   - An unknown verdict. The statements that ask about it have a condition of their own, such as isKnown.
 const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
 
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
