@@ -218,7 +218,7 @@ func (a *attempt) resultOf(rule ruling) result {
 		r = finalResult(rivertype.JobStateCancelled, rule.reason)
 	case actionRetry:
 		r = a.resultOfCountedFailure(rule)
-	default: // snooze
+	default: // actionSnooze
 		r = waitResult(rule.messageWait, rule.reason)
 		r.keepsProbing = isProbe(a.job) && rule.channel == effectHeldBack
 	}
