@@ -218,10 +218,10 @@ const (
 	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
-	// looked up is sent at once. If it did go out, the recipient gets it twice. A message that has expired is cancelled again.
+	// looked up is sent at once, unless it has expired. If it did go out, the recipient gets it twice.
 	Resend Decision = "resend"
 	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. Its reason
-	// becomes "dropped by a person", followed by the reason before, if there was one.
+	// becomes "dropped", followed by the reason before, if there was one.
 	Drop Decision = "drop"
 )
 

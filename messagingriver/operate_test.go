@@ -19,6 +19,22 @@ func smsKey(reference string) messagingriver.Key {
 	return messagingriver.Key{Channel: "sms", Reference: reference}
 }
 
+// A message that has expired would only be cancelled again, and OnOutcome called again.
+func TestResendLeavesAnExpiredMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Millisecond}, text("expired"))
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("valid"))
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("expired"), smsKey("valid"))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, discarded, show(t, r, "expired").State)
+		require.Equal(t, available, show(t, r, "valid").State)
+	})
+}
+
 // The outcome of an attempt may be recorded after its message was discarded.
 func TestResendLeavesAnAcceptedMessage(t *testing.T) {
 	t.Parallel()

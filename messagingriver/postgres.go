@@ -37,6 +37,7 @@ func postgresStatements() statements {
 				'outcomes', COALESCE(array_length(attempted_by, 1), 0))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
+				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now())
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',

@@ -65,6 +65,7 @@ func sqliteStatements() statements {
 				'outcomes', json_array_length(COALESCE(attempted_by, '[]'))))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
+				AND (metadata->>'expires' IS NULL OR julianday(metadata->>'expires') > julianday('now'))
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),

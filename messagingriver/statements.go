@@ -68,10 +68,10 @@ const (
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
 )
 
-// reasonOfDrop is the reason of a message that a person drops: it keeps the reason before. A message may be dropped again.
+// reasonOfDrop is the reason of a message that is dropped: it keeps the reason before. A message may be dropped again.
 const reasonOfDrop = `
 	CASE
-		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped by a person'
-		WHEN metadata->>'reason' LIKE 'dropped by a person%' THEN metadata->>'reason'
-		ELSE 'dropped by a person: ' || (metadata->>'reason')
+		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped'
+		WHEN metadata->>'reason' LIKE 'dropped%' THEN metadata->>'reason'
+		ELSE 'dropped: ' || (metadata->>'reason')
 	END`

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
@@ -151,7 +152,7 @@ func (r resolution) text() string {
 const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
 
   sent    the message went out. It becomes completed
-  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up
+  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up, and have not expired
   drop    it must not be sent. It becomes cancelled, and its content is deleted
 
 "outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
@@ -288,6 +289,7 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record) string {
 	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
 	isUnknown := verdictWord(record) == messaging.Unknown.String()
+	hasExpired := !record.Expires.IsZero() && record.Expires.Before(time.Now())
 	switch {
 	case record.State == rivertype.JobStateRunning:
 		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed"
@@ -297,6 +299,8 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 		return "it was accepted, and will be completed"
 	case decision != messagingriver.Resend: // it changed a moment ago
 		return fmt.Sprintf("it is %s", record.State)
+	case hasExpired:
+		return "it expired at " + record.Expires.UTC().Format(time.RFC3339)
 	case isFinal && record.Message == nil:
 		return fmt.Sprintf("it is %s, and its content is deleted", record.State)
 	case isFinal:
