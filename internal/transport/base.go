@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -147,19 +146,19 @@ func connectError(err error) error {
 		return &safeError{"the proxy or the TLS handshake took too long", err}
 	}
 	// A Transport without OnProxyConnectResponse reports only the text of the status, such as "Bad Gateway".
-	if status, ok := failureStatuses()[strings.ToLower(err.Error())]; ok {
+	if status := failureStatus(err.Error()); status != 0 {
 		return proxyError(status)
 	}
 	return err
 }
 
-// failureStatuses returns the HTTP statuses from 300 on by their texts in lower case.
-var failureStatuses = sync.OnceValue(func() map[string]int { //nolint:gochecknoglobals // never written
-	statuses := map[string]int{}
+// failureStatus returns the HTTP status from 300 on that has a text, or 0.
+func failureStatus(text string) int {
 	for status := http.StatusMultipleChoices; status < 600; status++ {
-		if text := http.StatusText(status); text != "" {
-			statuses[strings.ToLower(text)] = status
+		isNamed := http.StatusText(status) != ""
+		if isNamed && strings.EqualFold(http.StatusText(status), text) {
+			return status
 		}
 	}
-	return statuses
-})
+	return 0
+}
