@@ -1,0 +1,132 @@
+package learn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// shellWords splits a command into words like a shell, with quotes, escapes and continued lines. It does not expand variables.
+func shellWords(text string) ([]string, error) {
+	s := &shell{text: text}
+	for s.at < len(s.text) {
+		if err := s.next(); err != nil {
+			return nil, err
+		}
+	}
+	s.end()
+	return s.words, nil
+}
+
+// shell is the state of splitting a command.
+type shell struct {
+	text   string
+	at     int
+	words  []string
+	word   strings.Builder
+	inWord bool
+}
+
+func (s *shell) end() {
+	if s.inWord {
+		s.words = append(s.words, s.word.String())
+	}
+	s.word.Reset()
+	s.inWord = false
+}
+
+// next reads one character, one quoted text, or one escape.
+func (s *shell) next() error {
+	c := s.text[s.at]
+	switch {
+	case c == ' ' || c == '\t' || c == '\n':
+		s.at++
+		s.end()
+		return nil
+	case c == '\\':
+		s.escape()
+		return nil
+	case c == '\'':
+		s.at++
+		return s.quoted('\'', nil)
+	case c == '"':
+		s.at++
+		return s.quoted('"', unescapeDouble)
+	case strings.HasPrefix(s.text[s.at:], "$'"):
+		s.at += 2
+		return s.quoted('\'', unescapeANSI)
+	}
+	s.inWord = true
+	s.word.WriteByte(c)
+	s.at++
+	return nil
+}
+
+// escape reads a backslash outside of quotes. At the end of a line it continues the line.
+func (s *shell) escape() {
+	s.at++
+	if s.at == len(s.text) {
+		return
+	}
+	c := s.text[s.at]
+	s.at++
+	if c != '\n' {
+		s.inWord = true
+		s.word.WriteByte(c)
+	}
+}
+
+// quoted reads to the closing quote. unescape decodes the text after a backslash, and returns its value and length. If it is nil,
+// backslashes are ordinary characters.
+func (s *shell) quoted(quote byte, unescape func(rest string) (string, int)) error {
+	s.inWord = true
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		s.at++
+		switch {
+		case c == quote:
+			return nil
+		case c == '\\' && unescape != nil && s.at < len(s.text):
+			text, length := unescape(s.text[s.at:])
+			s.word.WriteString(text)
+			s.at += length
+		default:
+			s.word.WriteByte(c)
+		}
+	}
+	return fmt.Errorf("curl: a quote %c has no end", quote)
+}
+
+// unescapeDouble decodes the text after a backslash in double quotes.
+func unescapeDouble(rest string) (text string, length int) {
+	switch rest[0] {
+	case '\n':
+		return "", 1
+	case '"', '\\', '$', '`':
+		return rest[:1], 1
+	}
+	return `\` + rest[:1], 1
+}
+
+// unescapeANSI decodes the text after a backslash in $'…'.
+func unescapeANSI(rest string) (text string, length int) {
+	switch rest[0] {
+	case 'n':
+		return "\n", 1
+	case 't':
+		return "\t", 1
+	case 'r':
+		return "\r", 1
+	case 'u', 'x':
+		most := 4
+		if rest[0] == 'x' {
+			most = 2
+		}
+		hex := rest[1:min(len(rest), 1+most)]
+		hex = strings.TrimSuffix(hex, strings.TrimLeft(hex, "0123456789abcdefABCDEF"))
+		if code, err := strconv.ParseUint(hex, 16, 16); err == nil {
+			return string(rune(uint16(code))), 1 + len(hex)
+		}
+	}
+	return rest[:1], 1
+}
