@@ -35,6 +35,7 @@ func cutCurl(text string) (command, rest string) {
 // curl is the state of reading a curl command.
 type curl struct {
 	request request
+	options map[string]option
 	data    []string
 	isGet   bool // -G: the data goes into the query
 }
@@ -45,44 +46,51 @@ func parseCurl(text string) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &curl{request: request{header: http.Header{}}}
+	c := &curl{request: request{header: http.Header{}}, options: options()}
 	words = words[1:]
 	for len(words) > 0 {
-		words = separateFlag(words)
+		words = c.separateFlag(words)
 		if words, err = c.take(words); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("curl: %w", err)
 		}
 	}
 	return c.finish()
 }
 
 // take reads one option with its value, or the URL, and returns the words after it.
-func (c *curl) take(words []string) ([]string, error) {
+func (c *curl) take(words []string) (rest []string, err error) {
 	word := words[0]
-	rest := words[1:]
+	rest = words[1:]
 	if !strings.HasPrefix(word, "-") || word == "-" {
-		c.request.setURL(word)
-		return rest, nil
+		return rest, c.setURL(word)
 	}
 	name, value, hasValue := splitOption(word)
-	if !takesValue(name) {
+	read, takesValue := c.options[name]
+	if !takesValue {
 		c.flag(name)
 		return rest, nil
 	}
-	if hasValue {
-		return rest, c.option(name, value)
+	if !hasValue {
+		if len(rest) == 0 {
+			return nil, fmt.Errorf("%s has no value", name)
+		}
+		value = rest[0]
+		rest = rest[1:]
 	}
-	if len(rest) == 0 {
-		return nil, fmt.Errorf("curl: %s has no value", name)
+	if err := read(c, value); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return rest[1:], c.option(name, rest[0])
+	return rest, nil
 }
 
 // separateFlag splits a first word with several short options behind its first option, if that has no value: -sX becomes -s and -X.
-func separateFlag(words []string) []string {
+func (c *curl) separateFlag(words []string) []string {
 	word := words[0]
 	isShort := strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--")
-	if !isShort || len(word) <= 2 || takesValue(word[:2]) {
+	if !isShort || len(word) <= 2 {
+		return words
+	}
+	if _, takesValue := c.options[word[:2]]; takesValue {
 		return words
 	}
 	return append([]string{word[:2], "-" + word[2:]}, words[1:]...)
@@ -109,55 +117,105 @@ func (c *curl) flag(name string) {
 	}
 }
 
-// takesValue reports whether an option of curl has a value.
-func takesValue(name string) bool {
-	switch name {
-	case "-X", "--request", "-H", "--header", "-u", "--user", "--url", "-d", "--data", "--data-raw", "--data-binary", "--data-ascii",
-		"--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file",
-		"-A", "--user-agent", "-b", "--cookie", "-c", "--cookie-jar", "-e", "--referer", "-E", "--cert", "--key", "--cacert", "-m",
-		"--max-time", "--connect-timeout", "-o", "--output", "-x", "--proxy", "--retry", "-w", "--write-out", "--oauth2-bearer":
-		return true
+// An option is what an option of curl with a value does to the request.
+type option func(c *curl, value string) error
+
+// options returns the options of curl that take a value.
+func options() map[string]option {
+	multipart := refuse("makes a multipart form, which a contract cannot write")
+	upload := refuse("uploads a file; put its text behind -d")
+	config := refuse("names a file with options; put them there")
+	all := map[string]option{
+		"-X": (*curl).setMethod, "--request": (*curl).setMethod,
+		"-H": (*curl).addHeader, "--header": (*curl).addHeader,
+		"-u": (*curl).setUser, "--user": (*curl).setUser,
+		"--oauth2-bearer": (*curl).setBearer,
+		"--url":           (*curl).setURL,
+
+		"-d": (*curl).addData, "--data": (*curl).addData, "--data-binary": (*curl).addData, "--data-ascii": (*curl).addData,
+		"--data-raw":       (*curl).addRaw,
+		"--data-urlencode": (*curl).addEncoded,
+		"--json":           (*curl).addJSON,
+
+		"-F": multipart, "--form": multipart, "--form-string": multipart,
+		"-T": upload, "--upload-file": upload,
+		"-K": config, "--config": config,
+		"--url-query":      refuse("put its parameters into the URL"),
+		"--request-target": refuse("put its path into the URL"),
+		"--aws-sigv4":      refuse("signs the request, which a contract cannot do"),
 	}
-	return false
+	for name := range strings.FieldsSeq(ignoredOptions) {
+		all[name] = ignore
+	}
+	return all
 }
 
-// option reads an option with a value.
-func (c *curl) option(name, value string) error {
-	r := &c.request
-	switch name {
-	case "-X", "--request":
-		r.method = strings.ToUpper(value)
-	case "-H", "--header":
-		r.addHeader(value)
-	case "--oauth2-bearer":
-		r.header.Set("Authorization", "Bearer "+value)
-	case "-u", "--user":
-		r.user = value
-	case "--url":
-		r.setURL(value)
-	case "--json":
-		r.header.Set("Content-Type", "application/json")
-		return c.addData(value)
-	case "-d", "--data", "--data-binary", "--data-ascii":
-		return c.addData(value)
-	case "--data-raw":
-		c.data = append(c.data, value)
-	case "--data-urlencode":
-		return c.addEncoded(value)
-	case "-F", "--form", "--form-string":
-		return fmt.Errorf("curl: %s makes a multipart form, which a contract cannot write", name)
-	case "-T", "--upload-file":
-		return fmt.Errorf("curl: %s uploads a file; put its text behind -d", name)
+// ignoredOptions are options with a value that a contract does not need.
+const ignoredOptions = `
+	-A --user-agent -b --cookie -c --cookie-jar -e --referer -r --range -z --time-cond --etag-compare --etag-save
+	-o --output --output-dir --create-file-mode -D --dump-header -w --write-out --stderr --trace --trace-ascii --trace-config --libcurl
+	-m --max-time --connect-timeout --expect100-timeout --happy-eyeballs-timeout-ms --keepalive-time --keepalive-cnt
+	--retry --retry-delay --retry-max-time --rate --limit-rate -Y --speed-limit -y --speed-time -C --continue-at --max-filesize --max-redirs --parallel-max
+	--resolve --connect-to --interface --local-port --dns-interface --dns-ipv4-addr --dns-ipv6-addr --dns-servers --doh-url
+	--unix-socket --abstract-unix-socket --alt-svc --hsts --proto --proto-default --proto-redir --haproxy-clientip --ip-tos --vlan-priority
+	-E --cert --cert-type --key --key-type --pass --cacert --capath --crlfile --pinnedpubkey --ciphers --tls13-ciphers --tls-max --curves --ech
+	--tlsauthtype --tlsuser --tlspassword --engine --egd-file --random-file
+	--netrc-file --login-options --sasl-authzid --service-name --delegation
+	-x --proxy --proxy1.0 --preproxy --noproxy -U --proxy-user --proxy-header --proxy-service-name --proxy-pass --proxy-pinnedpubkey
+	--proxy-cacert --proxy-capath --proxy-cert --proxy-cert-type --proxy-key --proxy-key-type --proxy-crlfile --proxy-ciphers --proxy-tls13-ciphers
+	--proxy-tlsauthtype --proxy-tlsuser --proxy-tlspassword --socks4 --socks4a --socks5 --socks5-hostname --socks5-gssapi-service`
+
+func ignore(*curl, string) error { return nil }
+
+func refuse(why string) option {
+	return func(*curl, string) error { return errors.New(why) }
+}
+
+func (c *curl) setMethod(value string) error {
+	c.request.method = strings.ToUpper(value)
+	return nil
+}
+
+func (c *curl) addHeader(value string) error {
+	c.request.addHeader(value)
+	return nil
+}
+
+func (c *curl) setBearer(value string) error {
+	c.request.header.Set("Authorization", "Bearer "+value)
+	return nil
+}
+
+func (c *curl) setUser(value string) error {
+	c.request.user = value
+	return nil
+}
+
+// setURL takes the URL. Its error leaves out the query, which may have credentials.
+func (c *curl) setURL(value string) error {
+	if c.request.path != "" {
+		place, _, _ := strings.Cut(value, "?")
+		return fmt.Errorf("a second URL, %s: want one request", place)
 	}
+	c.request.setURL(value)
+	return nil
+}
+
+func (c *curl) addJSON(value string) error {
+	c.request.header.Set("Content-Type", "application/json")
+	return c.addData(value)
+}
+
+func (c *curl) addRaw(value string) error {
+	c.data = append(c.data, value)
 	return nil
 }
 
 func (c *curl) addData(value string) error {
 	if strings.HasPrefix(value, "@") {
-		return fmt.Errorf("curl: -d %s names a file; put its text there", value)
+		return fmt.Errorf("%s names a file; put its text there", value)
 	}
-	c.data = append(c.data, value)
-	return nil
+	return c.addRaw(value)
 }
 
 // addEncoded adds the value of --data-urlencode: name=content, =content or content.
@@ -167,14 +225,13 @@ func (c *curl) addEncoded(value string) error {
 		name, content = "", value
 	}
 	if strings.Contains(name, "@") || !ok && strings.HasPrefix(value, "@") {
-		return fmt.Errorf("curl: --data-urlencode %s names a file; put its text there", value)
+		return fmt.Errorf("%s names a file; put its text there", value)
 	}
 	encoded := url.QueryEscape(content)
 	if name != "" {
 		encoded = name + "=" + encoded
 	}
-	c.data = append(c.data, encoded)
-	return nil
+	return c.addRaw(encoded)
 }
 
 // finish returns the request.

@@ -329,7 +329,10 @@ func (e *Example) splitRequest() error {
 	e.splitResponse()
 	listing, err := parseCurl(command)
 	isRow := isObject(e.text) || isList(e.text)
-	if err != nil || !listing.canList() || !isRow {
+	if err != nil {
+		return e.errorf("a row is a response; remove the request above it, or correct it: %w", err)
+	}
+	if !listing.canList() || !isRow {
 		return e.errorf("a row is a response; remove the request above it")
 	}
 	e.listing = listing

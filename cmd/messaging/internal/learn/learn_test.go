@@ -387,7 +387,18 @@ func TestShellWords(t *testing.T) {
 		`$'\x21abc'`:                      {"!abc"},
 		`'it'\''s'`:                       {"it's"},
 		`a\ b '' ""`:                      {"a b", "", ""},
+		`''>a`:                            {""},
 		`-d '{"a": "\u00e9"}' $TOKEN <x>`: {"-d", `{"a": "\u00e9"}`, "$TOKEN", "<x>"},
+		`a | jq 'b'`:                      {"a"},
+		`'a'|jq`:                          {"a"},
+		`a && b`:                          {"a"},
+		`a&`:                              {"a"},
+		`a; b`:                            {"a"},
+		`a > b`:                           {"a"},
+		`a 2>/dev/null`:                   {"a"},
+		"a # it's\n b":                    {"a", "b"},
+		`a#b '#' "|" \; '&>'`:             {"a#b", "#", "|", ";", "&>"},
+		`x/<a>/m?b=1&c=<d>`:               {"x/<a>/m?b=1&c=<d>"},
 	} {
 		got, err := shellWords(text)
 		require.NoError(t, err, text)
@@ -411,6 +422,41 @@ func TestParseCurl(t *testing.T) {
 		require.NoError(t, err, text)
 		got.header = nil
 		assert.Equal(t, want, *got, text)
+	}
+}
+
+// TestParseCurlIgnoresWhatDoesNotChangeTheRequest has commands as documentation shows them, with their surroundings.
+func TestParseCurlIgnoresWhatDoesNotChangeTheRequest(t *testing.T) {
+	t.Parallel()
+	for _, around := range []string{
+		"CURL | jq", "CURL|jq", "CURL > out", "CURL >out", "CURL 2>/dev/null", "CURL; echo", "CURL && echo", "CURL &", "CURL # note", "CURL | jq '{\n id }'",
+		"CURL --retry-delay 1", "CURL -D file", "CURL --resolve x.example:443:127.0.0.1", "CURL -sSD file --max-redirs=3", "CURL --limit-rate 1k -i",
+	} {
+		text := strings.Replace(around, "CURL", `curl https://x.example/v1/sms -d '{"to": "639171234567"}'`, 1)
+		got, err := parseRequest(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, "/v1/sms", got.path, text)
+		assert.JSONEq(t, `{"to": "639171234567"}`, got.body, text)
+	}
+}
+
+// TestParseCurlRefusesWhatItCannotLearn has options that change the request in a way that a contract cannot, and commands of several requests.
+func TestParseCurlRefusesWhatItCannotLearn(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]string{
+		"https://x.example/v2/sms?key=hunter2":       "curl: a second URL, https://x.example/v2/sms: want one request",
+		"--url https://x.example/v2/sms":             "curl: --url: a second URL, https://x.example/v2/sms: want one request",
+		"--unknown value":                            "curl: a second URL, value: want one request",
+		"--next https://x.example/v2/sms":            "a second URL, https://x.example/v2/sms",
+		"-K options.txt":                             "curl: -K: names a file",
+		"--url-query a=1":                            "curl: --url-query: put its parameters into the URL",
+		"--request-target /m":                        "curl: --request-target: put its path into the URL",
+		"--aws-sigv4 aws:amz:eu-west-1:sms -u id:no": "curl: --aws-sigv4: signs the request, which a contract cannot do",
+		"-d": "curl: -d has no value",
+	} {
+		_, err := parseRequest("curl https://x.example/v1/sms -d to=639171234567 " + options)
+		require.ErrorContains(t, err, want, options)
+		assert.NotContains(t, err.Error(), "hunter2")
 	}
 }
 

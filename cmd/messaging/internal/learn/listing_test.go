@@ -24,6 +24,10 @@ func TestLearnFilter(t *testing.T) {
 			"$ curl -G https://api.example.com/v3/messages \\\n  -d client_ref=otp-1\n\n",
 			map[string]any{"params": "client_ref"},
 		},
+		"a query, and a command that reads the response": {
+			"curl 'https://api.example.com/v3/messages?client_ref=otp-1&limit=10' | jq '{\n  rows\n}'\n",
+			map[string]any{"params": "client_ref"},
+		},
 		"a form": {
 			"curl https://api.example.com/v3/messages -d client_ref=otp-1\n",
 			map[string]any{"params": "client_ref", "method": "POST", "encoding": "form"},
@@ -60,6 +64,7 @@ func TestLearnFilterNeedsItsValue(t *testing.T) {
 func TestLearnRefusesRequestAsRow(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
+		"a second URL":        "curl https://api.example.com/v3/messages https://api.example.com/v4/messages\n" + rowText,
 		"an HTTP request":     "GET /v3/messages?client_ref=otp-1\nAccept: application/json\n\n" + rowText,
 		"a curl command only": "curl https://api.example.com/v3/messages?client_ref=otp-1",
 		"a quote without end": "curl https://api.example.com/v3/messages -d '{\n" + rowText,

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// shellWords splits a command into words like a shell, with quotes, escapes and continued lines. It does not expand variables.
+// shellWords splits a command into words like a shell, with quotes, escapes, comments and continued lines. It does not expand variables. Words
+// behind the end of the command, such as | jq, are left out, but their quotes must be closed.
 func shellWords(text string) ([]string, error) {
 	s := &shell{text: text}
 	for s.at < len(s.text) {
@@ -20,15 +21,16 @@ func shellWords(text string) ([]string, error) {
 
 // shell is the state of splitting a command.
 type shell struct {
-	text   string
-	at     int
-	words  []string
-	word   strings.Builder
-	inWord bool
+	text     string
+	at       int
+	words    []string
+	word     strings.Builder
+	inWord   bool
+	hasEnded bool // an operator ended the command
 }
 
 func (s *shell) end() {
-	if s.inWord {
+	if s.inWord && !s.hasEnded {
 		s.words = append(s.words, s.word.String())
 	}
 	s.word.Reset()
@@ -55,11 +57,53 @@ func (s *shell) next() error {
 	case strings.HasPrefix(s.text[s.at:], "$'"):
 		s.at += 2
 		return s.quoted('\'', unescapeANSI)
+	case c == '#' && !s.inWord:
+		s.comment()
+		return nil
+	case s.isOperator():
+		s.endCommand()
+		return nil
 	}
 	s.inWord = true
 	s.word.WriteByte(c)
 	s.at++
 	return nil
+}
+
+// comment skips a comment to the end of its line.
+func (s *shell) comment() {
+	rest := s.text[s.at:]
+	line, _, _ := strings.Cut(rest, "\n")
+	s.at += len(line)
+}
+
+// isOperator reports whether the command ends here, at an unquoted |, ; or &, or at a >. Documentation often leaves out the quotes around a
+// URL: an & within a word belongs to a query, and the > of <account> to a placeholder.
+func (s *shell) isOperator() bool {
+	rest := s.text[s.at+1:]
+	switch s.text[s.at] {
+	case '|', ';':
+		return true
+	case '&':
+		isLast := rest == "" || strings.ContainsAny(rest[:1], " \t\n&>")
+		return !s.inWord || isLast
+	case '>':
+		isPlaceholder := strings.Contains(s.word.String(), "<")
+		return !isPlaceholder
+	}
+	return false
+}
+
+// endCommand reads the operator that ends the command. The 2 of 2>file is not a word.
+func (s *shell) endCommand() {
+	word := s.word.String()
+	isNumber := word != "" && strings.Trim(word, "0123456789") == ""
+	if isNumber && s.text[s.at] == '>' {
+		s.inWord = false
+	}
+	s.end()
+	s.hasEnded = true
+	s.at++
 }
 
 // escape reads a backslash outside of quotes. At the end of a line it continues the line.
