@@ -389,6 +389,7 @@ func TestShellWords(t *testing.T) {
 		`a\ b '' ""`:                      {"a b", "", ""},
 		`''>a`:                            {""},
 		`-d '{"a": "\u00e9"}' $TOKEN <x>`: {"-d", `{"a": "\u00e9"}`, "$TOKEN", "<x>"},
+		`$'\ud83d\ude00 \ud83dx\ude00'`:   {"😀 \uFFFDx\uFFFD"},
 		`a | jq 'b'`:                      {"a"},
 		`'a'|jq`:                          {"a"},
 		`a && b`:                          {"a"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // shellWords splits a command into words like a shell, with quotes, escapes, comments and continued lines. It does not expand variables. Words
@@ -161,16 +163,46 @@ func unescapeANSI(rest string) (text string, length int) {
 		return "\t", 1
 	case 'r':
 		return "\r", 1
-	case 'u', 'x':
-		most := 4
-		if rest[0] == 'x' {
-			most = 2
-		}
-		hex := rest[1:min(len(rest), 1+most)]
-		hex = strings.TrimSuffix(hex, strings.TrimLeft(hex, "0123456789abcdefABCDEF"))
-		if code, err := strconv.ParseUint(hex, 16, 16); err == nil {
-			return string(rune(uint16(code))), 1 + len(hex)
-		}
+	case 'x':
+		return unescapeHex(rest, 2)
+	case 'u':
+		return unescapeUnicode(rest)
 	}
 	return rest[:1], 1
+}
+
+// unescapeUnicode decodes u00e9, or ud83d\ude00: browsers write an emoji as a surrogate pair.
+func unescapeUnicode(rest string) (text string, length int) {
+	const digits = 4
+	text, length = unescapeHex(rest, digits)
+	next, hasNext := strings.CutPrefix(rest[length:], `\u`)
+	if !hasNext {
+		return text, length
+	}
+	first, _ := hexNumber(rest[1:], digits)
+	second, secondLength := hexNumber(next, digits)
+	if pair := utf16.DecodeRune(first, second); pair != utf8.RuneError {
+		return string(pair), length + len(`\u`) + secondLength
+	}
+	return text, length
+}
+
+// unescapeHex decodes x41 or u0041. Without a digit, it returns the letter.
+func unescapeHex(rest string, maxDigits int) (text string, length int) {
+	code, length := hexNumber(rest[1:], maxDigits)
+	if length == 0 {
+		return rest[:1], 1
+	}
+	return string(code), 1 + length
+}
+
+// hexNumber returns the hexadecimal number at the start of a text, and how many digits it has.
+func hexNumber(text string, maxDigits int) (code rune, length int) {
+	digits := text[:min(len(text), maxDigits)]
+	digits = strings.TrimSuffix(digits, strings.TrimLeft(digits, "0123456789abcdefABCDEF"))
+	number, err := strconv.ParseUint(digits, 16, 16)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(uint16(number)), len(digits)
 }
