@@ -51,30 +51,35 @@ func (c *checker) check(ctx context.Context) {
 		c.checkPageNames()
 	}
 	if ctx.Err() != nil {
-		c.report.add("check", "", plausible, "interrupted: the rest was not checked")
+		c.report.add("check", "", finding{plausible, "interrupted: the rest was not checked"})
 	}
 }
 
 // checkListing asks for the first page.
 func (c *checker) checkListing(ctx context.Context) {
 	c.say("reading the listing")
-	operation := c.table.SMSList.Method + " " + c.table.SMSList.Path
 	p := c.list(ctx, sms.ListOptions{}, 1)
-	switch {
-	case p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow):
-		c.report.add("listing", operation, wrong, "%s; see MESSAGING_BASE_URL, the credentials and sms.list of the contract", describe(p.err))
+	c.report.add("listing", c.table.SMSList.Method+" "+c.table.SMSList.Path, judgeListing(p))
+	if p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow) {
 		return
-	case p.err != nil:
-		const why = "%d of %s cannot be read in full; the first: %s"
-		c.report.add("listing", operation, wrong, why, countUnreadable(p.transactions), countRows(len(p.rows)), describe(p.err))
-	case len(p.rows) == 0:
-		c.report.add("listing", operation, plausible, "it can be read, but has no rows; use --send, or an account that has sent")
-	default:
-		c.report.add("listing", operation, proven, "%d rows are read", len(p.rows))
 	}
 	c.isListed = true
 	c.rows = p.rows
 	c.transactions = p.transactions
+}
+
+// judgeListing judges the first page of the listing.
+func judgeListing(p page) finding {
+	switch {
+	case errors.Is(p.err, messaging.ErrUnreadableRow):
+		unreadable := countUnreadable(p.transactions)
+		return finding{wrong, fmt.Sprintf("%d of %s cannot be read in full; the first: %s", unreadable, countRows(len(p.rows)), describe(p.err))}
+	case p.err != nil:
+		return finding{wrong, describe(p.err) + "; see MESSAGING_BASE_URL, the credentials and sms.list of the contract"}
+	case len(p.rows) == 0:
+		return finding{plausible, "it can be read, but has no rows; use --send, or an account that has sent"}
+	}
+	return finding{proven, countRows(len(p.rows)) + " are read"}
 }
 
 // say prints what the check does.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -47,15 +46,15 @@ func filterBy(concept, value string) (o sms.ListOptions) {
 // checkFilters tries each filter that the contract names.
 func (c *checker) checkFilters(ctx context.Context) {
 	if len(c.rows) == 0 {
-		c.report.add("filters", "sms.list.params", plausible, "not tried: there is no row to find")
+		c.report.add("filters", "sms.list.params", finding{plausible, "not tried: there is no row to find"})
 		return
 	}
 	c.say("trying the filters")
 	for _, concept := range filters() {
-		name := c.table.SMSList.Params[concept]
 		if ctx.Err() != nil {
 			return
 		}
+		name := c.table.SMSList.Params[concept]
 		if name == "" {
 			continue
 		}
@@ -63,20 +62,20 @@ func (c *checker) checkFilters(ctx context.Context) {
 		if isTime(concept) {
 			try = c.tryBound
 		}
-		g, why := try(ctx, concept)
-		c.report.add("filter by "+concept, name, g, "%s", why)
+		c.report.add("filter by "+concept, name, try(ctx, concept))
 	}
 }
 
 // tryFilter asks for a value that no message has, and then for an ID of a message that was sent. Without --send it asks for the ID of a row.
-func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string) {
+func (c *checker) tryFilter(ctx context.Context, concept string) finding {
 	m := c.messageWithID(concept)
 	value := ""
 	if m != nil {
 		value = m.values[concept]
 	}
-	if g, why := c.judgeAbsent(c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)); why != "" {
-		return g, why
+	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
+	if f, isDecided := judgeAbsent(absent); isDecided {
+		return f
 	}
 	if value != "" {
 		return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
@@ -84,30 +83,34 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string)
 	if value = c.listedID(concept); value != "" {
 		return c.judgeListed(concept, value, c.list(ctx, filterBy(concept, value), 1))
 	}
-	return plausible, "it finds nothing for a value that no message has"
+	return finding{plausible, "it finds nothing for a value that no message has"}
 }
 
 // isTime reports whether a concept is a bound of time.
 func isTime(concept string) bool { return concept == "createdAfter" || concept == "createdBefore" }
 
 // tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
-func (c *checker) tryBound(ctx context.Context, concept string) (grade, string) {
-	g, why := c.judgeAbsent(c.list(ctx, filterBy(concept, ""), 1))
-	if g == wrong {
-		return wrong, why + "; check the form of times in sms.list.time first"
+func (c *checker) tryBound(ctx context.Context, concept string) finding {
+	absent := c.list(ctx, filterBy(concept, ""), 1)
+	f, isDecided := judgeAbsent(absent)
+	if f.grade == wrong {
+		f.why += "; check the form of times in sms.list.time first"
+	}
+	if isDecided {
+		return f
 	}
 	bound, hasTime := c.boundOfRow(concept)
-	if why != "" || !hasTime {
-		return plausible, cmp.Or(why, "it finds nothing for a bound that no message meets; no row has a time to try")
+	if !hasTime {
+		return finding{plausible, "it finds nothing for a bound that no message meets; no row has a time to try"}
 	}
 	p := c.list(ctx, bound, 1)
 	switch {
 	case !p.isPage:
-		return plausible, "could not tell: " + describe(p.err)
+		return finding{plausible, "could not tell: " + describe(p.err)}
 	case len(p.rows) == 0:
-		return wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"
+		return finding{wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"}
 	}
-	return plausible, "it finds rows by their time, and nothing for a bound that no message meets"
+	return finding{plausible, "it finds rows by their time, and nothing for a bound that no message meets"}
 }
 
 // boundOfRow returns options that the newest or the oldest row of the listing meets, and reports whether a row has a time.
@@ -130,49 +133,49 @@ func (c *checker) boundOfRow(concept string) (o sms.ListOptions, hasTime bool) {
 	return o, true
 }
 
-// judgeAbsent judges what a filter finds for a value that no message has. It returns "" if the filter finds nothing.
-func (c *checker) judgeAbsent(absent page) (grade, string) {
+// judgeAbsent judges what a filter finds for a value that no message has. If it finds nothing, as it should, nothing is decided yet.
+func judgeAbsent(absent page) (f finding, isDecided bool) {
 	switch {
 	case len(absent.rows) > 0 && absent.isPage:
-		return wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows))
+		return finding{wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows))}, true
 	case errors.Is(absent.err, messaging.ErrInvalid): // refused for its content, and not for the account or the rate
-		return wrong, describe(absent.err)
+		return finding{wrong, describe(absent.err)}, true
 	case !absent.isPage:
-		return plausible, "could not tell: " + describe(absent.err)
+		return finding{plausible, "could not tell: " + describe(absent.err)}, true
 	}
-	return plausible, ""
+	return finding{}, false
 }
 
 // judgeListed judges the rows that a filter finds for the ID of a row. Several rows may have it.
-func (c *checker) judgeListed(concept, value string, p page) (grade, string) {
+func (c *checker) judgeListed(concept, value string, p page) finding {
 	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
 	switch {
 	case !p.isPage:
-		return plausible, "could not tell: " + describe(p.err)
+		return finding{plausible, "could not tell: " + describe(p.err)}
 	case len(p.rows) == 0:
-		return wrong, "it finds nothing for the value of a row of the listing"
+		return finding{wrong, "it finds nothing for the value of a row of the listing"}
 	case slices.ContainsFunc(p.rows, isOther):
-		return wrong, "it also finds other messages: a row has another value, or none"
+		return finding{wrong, "it also finds other messages: a row has another value, or none"}
 	}
-	return proven, "it finds the value of a row of the listing, and nothing for a value that no message has"
+	return finding{proven, "it finds the value of a row of the listing, and nothing for a value that no message has"}
 }
 
 // judgeFilter judges the rows that a filter finds for the ID of a message.
-func (c *checker) judgeFilter(concept string, m *message, p page) (grade, string) {
+func (c *checker) judgeFilter(concept string, m *message, p page) finding {
 	value := m.values[concept]
 	reference := m.values["reference"]
 	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
 	switch {
 	case !p.isPage:
-		return plausible, "could not tell: " + describe(p.err)
+		return finding{plausible, "could not tell: " + describe(p.err)}
 	case len(p.rows) == 0:
-		return wrong, "it finds nothing, not even the message"
+		return finding{wrong, "it finds nothing, not even the message"}
 	case slices.ContainsFunc(p.rows, isOther):
-		return wrong, "it also finds other messages: a row has another value, or none"
+		return finding{wrong, "it also finds other messages: a row has another value, or none"}
 	case len(p.rows) > 1 || !c.hasValue(p.rows[0], "reference", reference):
-		return wrong, "it also finds other messages: " + countRows(len(p.rows)) + " for one message"
+		return finding{wrong, "it also finds other messages: " + countRows(len(p.rows)) + " for one message"}
 	}
-	return proven, "it finds the message alone, and nothing for a value that no message has"
+	return finding{proven, "it finds the message alone, and nothing for a value that no message has"}
 }
 
 // messageWithID returns a message whose row was found, or nil if there is none or the concept is no ID. Other values may belong to several

@@ -27,12 +27,11 @@ func (c *checker) checkRead(found []*message) {
 
 // checkCreated compares the times of the rows with the times at which the messages were sent.
 func (c *checker) checkCreated(found []*message, own []sms.Transaction) {
-	g, why := judgeCreated(found, own)
-	c.report.add("created", "sms.list.record.created", g, "%s", why)
+	c.report.add("created", "sms.list.record.created", judgeCreated(found, own))
 }
 
 // judgeCreated judges the times of the rows. A wrong time decides before a missing one.
-func judgeCreated(found []*message, own []sms.Transaction) (grade, string) {
+func judgeCreated(found []*message, own []sms.Transaction) finding {
 	sentAt := map[string]time.Time{}
 	for _, m := range found {
 		sentAt[m.values["reference"]] = m.sentAt
@@ -43,13 +42,13 @@ func judgeCreated(found []*message, own []sms.Transaction) (grade, string) {
 			continue
 		}
 		if off := describeOffset(tx.CreatedAt.Sub(sentAt[tx.ReferenceID])); off != "" {
-			return wrong, "created " + off + " the time at which it was sent: see sms.list.zone"
+			return finding{wrong, "created " + off + " the time at which it was sent: see sms.list.zone"}
 		}
 	}
 	if len(own) < len(found) || slices.ContainsFunc(own, isUntimed) {
-		return plausible, "not read: a row has no time at the paths of the contract, or its layout is unusual (sms.list.layouts)"
+		return finding{plausible, "not read: a row has no time at the paths of the contract, or its layout is unusual (sms.list.layouts)"}
 	}
-	return proven, "the rows have the times at which the messages were sent"
+	return finding{proven, "the rows have the times at which the messages were sent"}
 }
 
 // describeOffset describes a difference of time that clocks do not explain, or returns "".
@@ -71,5 +70,5 @@ func (c *checker) checkHasValue(subject, concept string, own []sms.Transaction, 
 	if slices.ContainsFunc(own, has) {
 		why = "a row has a value, which only the service knows"
 	}
-	c.report.add(subject, "sms.list.record."+concept, plausible, "%s", why)
+	c.report.add(subject, "sms.list.record."+concept, finding{plausible, why})
 }

@@ -19,31 +19,36 @@ const (
 	wrong     grade = "wrong"     // a value of this run contradicts it
 )
 
-// finding is a line of the report.
+// finding is a grade and its reason.
 type finding struct {
-	subject string // what was checked
-	name    string // its name in the contract
-	grade   grade
-	why     string
+	grade grade
+	why   string
 }
 
-type report []finding
+// line is a line of the report.
+type line struct {
+	subject string // what was checked
+	name    string // its name in the contract
+	finding
+}
 
-func (r *report) add(subject, name string, g grade, format string, args ...any) {
-	*r = append(*r, finding{subject, name, g, fmt.Sprintf(format, args...)})
+type report []line
+
+func (r *report) add(subject, name string, f finding) {
+	*r = append(*r, line{subject, name, f})
 }
 
 // hasWrong reports whether a line says wrong.
 func (r report) hasWrong() bool {
-	isWrong := func(f finding) bool { return f.grade == wrong }
+	isWrong := func(l line) bool { return l.grade == wrong }
 	return slices.ContainsFunc(r, isWrong)
 }
 
 // write writes the report as a table, without control characters.
 func (r report) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range r {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.subject, cli.Printable(orDash(f.name)), f.grade, cli.Printable(f.why))
+	for _, l := range r {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", l.subject, cli.Printable(orDash(l.name)), l.grade, cli.Printable(l.why))
 	}
 	return table.Flush()
 }

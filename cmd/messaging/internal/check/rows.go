@@ -14,8 +14,7 @@ func (c *checker) checkRows() {
 	}
 	for i, m := range c.sent {
 		c.findRow(m)
-		g, why := judgeRow(m)
-		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", g, "%s", why)
+		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", judgeRow(m))
 	}
 	found := c.found()
 	c.isFound = len(found) == messages && !slices.ContainsFunc(found, isRefusal)
@@ -53,11 +52,11 @@ func (c *checker) findRow(m *message) {
 }
 
 // judgeRow judges whether the row of a message was found.
-func judgeRow(m *message) (grade, string) {
+func judgeRow(m *message) finding {
 	if m.problem != "" {
-		return wrong, m.problem
+		return finding{wrong, m.problem}
 	}
-	return proven, "found by its reference ID, with its recipient"
+	return finding{proven, "found by its reference ID, with its recipient"}
 }
 
 // found returns the messages whose rows were found.
@@ -72,44 +71,42 @@ func (c *checker) differs(concept string) func(*message) bool {
 
 // checkMember compares one member of the rows with what was sent.
 func (c *checker) checkMember(concept string, found []*message) {
-	g, why := c.judgeMember(concept, found)
-	c.report.add(concept, "sms.list.record."+concept, g, "%s", why)
+	c.report.add(concept, "sms.list.record."+concept, c.judgeMember(concept, found))
 }
 
 // judgeMember judges one member of the rows by what was sent.
-func (c *checker) judgeMember(concept string, found []*message) (grade, string) {
+func (c *checker) judgeMember(concept string, found []*message) finding {
 	isAbsent := func(m *message) bool { return c.value(m.row, concept) == "" }
 	switch {
 	case !slices.ContainsFunc(found, c.differs(concept)):
-		return proven, "the rows have what was sent"
+		return finding{proven, "the rows have what was sent"}
 	case slices.ContainsFunc(found, isAbsent):
-		return plausible, "a row has no value"
+		return finding{plausible, "a row has no value"}
 	}
-	return wrong, "a row has another value than was sent"
+	return finding{wrong, "a row has another value than was sent"}
 }
 
 // checkID compares the IDs of the responses with the IDs of the rows.
 func (c *checker) checkID(found []*message) {
-	g, why := c.judgeID(found)
-	c.report.add("id", "sms.send.response.id", g, "%s", why)
+	c.report.add("id", "sms.send.response.id", c.judgeID(found))
 }
 
 // judgeID judges the IDs of the responses by the IDs of the rows.
-func (c *checker) judgeID(found []*message) (grade, string) {
+func (c *checker) judgeID(found []*message) finding {
 	isAbsent := func(m *message) bool { return m.values["id"] == "" }
 	switch {
 	case slices.ContainsFunc(found, isAbsent):
-		return plausible, "a response has no ID"
+		return finding{plausible, "a response has no ID"}
 	case slices.ContainsFunc(found, c.differs("id")):
-		return wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
+		return finding{wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"}
 	case len(found) < messages:
-		return plausible, "one row has the ID of its response"
+		return finding{plausible, "one row has the ID of its response"}
 	case found[0].values["id"] == found[1].values["id"]:
-		return wrong, "both messages have the same ID"
+		return finding{wrong, "both messages have the same ID"}
 	case mayBePositions(found):
-		return plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
+		return finding{plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"}
 	}
-	return proven, "the rows have the IDs of the responses"
+	return finding{proven, "the rows have the IDs of the responses"}
 }
 
 // mayBePositions reports whether the IDs of messages may be positions of rows: small or consecutive numbers.

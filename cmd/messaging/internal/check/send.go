@@ -44,8 +44,7 @@ func (c *checker) checkSends(ctx context.Context) {
 		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
 		err := c.send(ctx, m)
-		g, why := c.judgeSend(ctx, m, err)
-		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, g, "%s", why)
+		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, c.judgeSend(ctx, m, err))
 		if isRefusal(m) {
 			return
 		}
@@ -73,7 +72,7 @@ func (c *checker) send(ctx context.Context, m *message) error {
 }
 
 // judgeSend waits until a message is listed, and returns its line of the report.
-func (c *checker) judgeSend(ctx context.Context, m *message, err error) (grade, string) {
+func (c *checker) judgeSend(ctx context.Context, m *message, err error) finding {
 	const maxRefusedWait = 5 * time.Second
 	wait := c.settings.wait
 	if isRefusal(m) {
@@ -89,13 +88,13 @@ func (c *checker) judgeSend(ctx context.Context, m *message, err error) (grade, 
 	}
 	switch {
 	case m.verdict == messaging.Accepted:
-		return plausible, "accepted; " + listed
+		return finding{plausible, "accepted; " + listed}
 	case m.verdict == messaging.Unknown:
-		return wrong, describe(err) + "; " + listed
+		return finding{wrong, describe(err) + "; " + listed}
 	case isListed:
-		return wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(err)
+		return finding{wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(err)}
 	}
-	return wrong, describe(err)
+	return finding{wrong, describe(err)}
 }
 
 // await waits until a message is listed.

@@ -15,9 +15,9 @@ import (
 
 // checkPaging reads two pages of half the rows, so that there is a second page.
 func (c *checker) checkPaging(ctx context.Context) {
-	const name = "sms.list.paging"
+	const path = "sms.list.paging"
 	if c.table.SMSList.Paging.By == "none" {
-		c.report.add("paging", name, plausible, "none: the contract has one page")
+		c.report.add("paging", path, finding{plausible, "none: the contract has one page"})
 		return
 	}
 	c.say("reading a second page")
@@ -25,12 +25,11 @@ func (c *checker) checkPaging(ctx context.Context) {
 	if c.table.SMSList.Params["pageSize"] != "" {
 		options.PageSize = (len(c.rows) + 1) / 2
 	}
-	g, why := c.judgePaging(c.list(ctx, options, 2))
-	c.report.add("paging", name, g, "%s", why)
+	c.report.add("paging", path, c.judgePaging(c.list(ctx, options, 2)))
 }
 
 // judgePaging judges a listing of up to two pages.
-func (c *checker) judgePaging(p page) (grade, string) {
+func (c *checker) judgePaging(p page) finding {
 	first, second := p.transactions[:p.firstPage], p.transactions[p.firstPage:]
 	isNew := func(tx sms.Transaction) bool {
 		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
@@ -39,17 +38,17 @@ func (c *checker) judgePaging(p page) (grade, string) {
 	isRejected := p.err != nil && p.isPage // by the client, after a success of the service
 	switch {
 	case isRejected:
-		return wrong, describe(p.err)
+		return finding{wrong, describe(p.err)}
 	case p.err != nil:
-		return plausible, "could not tell: " + describe(p.err)
+		return finding{plausible, "could not tell: " + describe(p.err)}
 	case slices.ContainsFunc(second, isNew):
 		c.hasSecondPage = true
-		return proven, "a second page has rows with other IDs"
+		return finding{proven, "a second page has rows with other IDs"}
 	case len(p.transactions) < len(c.transactions):
-		const why = "the listing ends after %d of %d rows: see sms.list.paging and sms.list.page"
-		return wrong, fmt.Sprintf(why, len(p.transactions), len(c.transactions))
+		counts := fmt.Sprintf("%d of %d rows", len(p.transactions), len(c.transactions))
+		return finding{wrong, "the listing ends after " + counts + ": see sms.list.paging and sms.list.page"}
 	}
-	return plausible, "not seen: there is no second page, or its rows have no other IDs"
+	return finding{plausible, "not seen: there is no second page, or its rows have no other IDs"}
 }
 
 // A concept of a row that most programs need.
@@ -86,7 +85,8 @@ func (c *checker) checkValues() {
 		}
 		counts = append(counts, fmt.Sprintf("%s %d", concept.name, n))
 	}
-	c.report.add("values", "sms.list.record", plausible, "of %s: %s", countRows(len(c.transactions)), strings.Join(counts, ", "))
+	why := "of " + countRows(len(c.transactions)) + ": " + strings.Join(counts, ", ")
+	c.report.add("values", "sms.list.record", finding{plausible, why})
 	c.checkNames()
 }
 
@@ -104,7 +104,8 @@ func (c *checker) checkNames() {
 		if len(paths) == 0 || isDefault || slices.ContainsFunc(c.rows, isInRow) {
 			continue
 		}
-		c.report.add("name of "+concept, "sms.list.record."+concept, wrong, "not found: none of %s has %s", countRows(len(c.rows)), strings.Join(paths, " or "))
+		why := "not found: none of " + countRows(len(c.rows)) + " has " + strings.Join(paths, " or ")
+		c.report.add("name of "+concept, "sms.list.record."+concept, finding{wrong, why})
 	}
 }
 
@@ -131,22 +132,21 @@ func (c *checker) checkPageNames() {
 		if len(paths) == 0 || slices.Equal(paths, defaults[concept]) || len(c.rows) == 0 {
 			continue
 		}
-		g, why := c.judgePageName(strings.Join(paths, " or "), paths)
-		c.report.add("name of page."+concept, "sms.list.page."+concept, g, "%s", why)
+		c.report.add("name of page."+concept, "sms.list.page."+concept, c.judgePageName(strings.Join(paths, " or "), paths))
 	}
 }
 
-func (c *checker) judgePageName(name string, paths []string) (grade, string) {
+func (c *checker) judgePageName(name string, paths []string) finding {
 	isInPage := func(page document.Node) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return c.hasPageMember(page, path) })
 	}
 	switch {
 	case slices.ContainsFunc(c.pages, isInPage):
-		return plausible, "found: a response has " + name
+		return finding{plausible, "found: a response has " + name}
 	case c.hasSecondPage:
-		return wrong, "not found: no response has " + name
+		return finding{wrong, "not found: no response has " + name}
 	}
-	return plausible, "not found: no response has " + name + ", which a last page may lack"
+	return finding{plausible, "not found: no response has " + name + ", which a last page may lack"}
 }
 
 // hasPageMember reports whether a response has a member at a path, which may be one of its last row.
