@@ -59,7 +59,7 @@ func (c *checker) check(ctx context.Context) {
 func (c *checker) checkListing(ctx context.Context) {
 	c.say("reading the listing")
 	p := c.list(ctx, sms.ListOptions{}, 1)
-	c.report.add("listing", c.table.SMSList.Method+" "+c.table.SMSList.Path, judgeListing(p))
+	c.report.add("listing", "sms.list", judgeListing(p))
 	if p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow) {
 		return
 	}
@@ -79,7 +79,7 @@ func judgeListing(p page) finding {
 	case len(p.rows) == 0:
 		return finding{plausible, "it can be read, but has no rows; use --send, or an account that has sent"}
 	}
-	return finding{proven, countRows(len(p.rows)) + " are read"}
+	return finding{proven, countRows(len(p.rows)) + " can be read"}
 }
 
 // say prints what the check does.

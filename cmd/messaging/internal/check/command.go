@@ -44,8 +44,8 @@ A name of sms.list.record that your contract changes and no row has is wrong. If
 message that has the value, such as with --send for the reference ID. A name of sms.list.page that no response has is wrong too, if a second
 page was read.
 
-Each line says proven, plausible or wrong, and why. A line is proven only if a value of this run shows it. After a message that was refused or
-not sent, no other is sent.
+Each line names a path in the contract, says proven, plausible or wrong, and why. A line is proven only if a value of this run shows it. After a
+message that was refused or not sent, no other is sent.
 
 The environment names the account: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and MESSAGING_CONTRACT,
 the file of the overlay that "messaging contract learn" writes.

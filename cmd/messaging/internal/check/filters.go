@@ -54,15 +54,14 @@ func (c *checker) checkFilters(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		name := c.table.SMSList.Params[concept]
-		if name == "" {
+		if c.table.SMSList.Params[concept] == "" {
 			continue
 		}
 		try := c.tryFilter
 		if isTime(concept) {
 			try = c.tryBound
 		}
-		c.report.add("filter by "+concept, name, try(ctx, concept))
+		c.report.add("filter by "+concept, "sms.list.params."+concept, try(ctx, concept))
 	}
 }
 

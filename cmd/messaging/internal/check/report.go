@@ -28,14 +28,14 @@ type finding struct {
 // line is a line of the report.
 type line struct {
 	subject string // what was checked
-	name    string // its name in the contract
+	path    string // of the subject in the contract, such as sms.list.params.to
 	finding
 }
 
 type report []line
 
-func (r *report) add(subject, name string, f finding) {
-	*r = append(*r, line{subject, name, f})
+func (r *report) add(subject, path string, f finding) {
+	*r = append(*r, line{subject, path, f})
 }
 
 // hasWrong reports whether a line says wrong.
@@ -48,7 +48,7 @@ func (r report) hasWrong() bool {
 func (r report) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, l := range r {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", l.subject, cli.Printable(orDash(l.name)), l.grade, cli.Printable(l.why))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", l.subject, orDash(l.path), l.grade, cli.Printable(l.why))
 	}
 	return table.Flush()
 }

@@ -44,7 +44,7 @@ func (c *checker) checkSends(ctx context.Context) {
 		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
 		err := c.send(ctx, m)
-		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, c.judgeSend(ctx, m, err))
+		c.report.add(fmt.Sprint("send ", n), "sms.send", c.judgeSend(ctx, m, err))
 		if isRefusal(m) {
 			return
 		}
