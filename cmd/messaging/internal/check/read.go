@@ -45,8 +45,11 @@ func judgeCreated(found []*message, own []sms.Transaction) finding {
 			return finding{wrong, "created " + off + " the time at which it was sent: see sms.list.zone"}
 		}
 	}
-	if len(own) < len(found) || slices.ContainsFunc(own, isUntimed) {
+	switch {
+	case slices.ContainsFunc(own, isUntimed):
 		return finding{plausible, "not read: a row has no time at the paths of the contract, or its layout is unusual (sms.list.layouts)"}
+	case len(own) < len(found):
+		return finding{plausible, "not read: the client leaves out the row of a message"}
 	}
 	return finding{proven, "the rows have the times at which the messages were sent"}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // TestCreated: a service whose times are in a zone without an offset is read wrongly, until the contract names the zone.
@@ -31,6 +32,18 @@ func TestCreated(t *testing.T) {
 			assert.Equal(t, map[bool]int{true: cli.ExitRefused, false: cli.ExitOK}[tt.want == wrong], got.status, got.out)
 		})
 	}
+}
+
+// TestCreatedWithoutRow: the client leaves out a row, so the report must not blame the time of a row.
+func TestCreatedWithoutRow(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	found := []*message{{values: map[string]string{"reference": "a"}, sentAt: now}, {values: map[string]string{"reference": "b"}, sentAt: now}}
+	own := []sms.Transaction{{ReferenceID: "a", CreatedAt: now}}
+	want := finding{plausible, "not read: the client leaves out the row of a message"}
+	assert.Equal(t, want, judgeCreated(found, own))
+	own = append(own, sms.Transaction{ReferenceID: "b", CreatedAt: now.Add(-time.Hour)})
+	assert.Equal(t, wrong, judgeCreated(found, own).grade)
 }
 
 // TestUnreadValues: the report says whether the rows of the messages have a price, parts and a status.
