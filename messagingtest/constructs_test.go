@@ -60,3 +60,22 @@ func TestServerSpeaksEachConstruct(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongConstantsAreReportedInOrder: of several wrong constants, each run reports the same one.
+func TestWrongConstantsAreReportedInOrder(t *testing.T) {
+	t.Parallel()
+	const (
+		headers   = `{"headers": {"X-Region": "ph", "X-Brand": "acme", "X-Tier": "2"}}`
+		constants = `{"sms.send": {"with": {"text": {"lane": 1, "flash": 0, "mode": "a"}}}}`
+	)
+	for overlay, want := range map[string]string{headers: "the header X-Brand is not", constants: "text and flash go together"} {
+		s := newServer()
+		speaking(overlay)(s)
+		f := fields{operation: s.operations[0], values: document{"text": "Hi"}}
+		for range 50 {
+			p := f.checkConstants(s.names.Headers, http.Header{})
+			require.NotNil(t, p)
+			require.Contains(t, p.text, want)
+		}
+	}
+}

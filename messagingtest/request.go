@@ -302,7 +302,7 @@ func (s *Server) isPair(keys, secrets []string) bool {
 func (f fields) checkConstants(common table.Headers, header http.Header) *problem {
 	want := common.With(f.Headers)
 	for _, headers := range []table.Headers{common, f.Headers} {
-		for name := range headers { // a name that is not in want must be absent
+		for _, name := range slices.Sorted(maps.Keys(headers)) { // a name that is not in want must be absent
 			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
 				return &problem{"constant", "the header " + name + " is not that of the contract"}
 			}
@@ -318,8 +318,9 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 		if concept == table.GSM || concept == table.Unicode {
 			check = f.checkAlphabetConstant
 		}
-		for name, constant := range f.FieldConstants[concept] {
-			if p := check(concept, name, constant); p != nil {
+		constants := f.FieldConstants[concept]
+		for _, name := range slices.Sorted(maps.Keys(constants)) {
+			if p := check(concept, name, constants[name]); p != nil {
 				return p
 			}
 		}
