@@ -79,3 +79,20 @@ func TestWrongConstantsAreReportedInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantsHaveTheirKind: only a constant that goes with a callback URL is reported as a problem of the callback.
+func TestConstantsHaveTheirKind(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"sms.send": {"with": {"callback": {"report": 1}, "reference": {"track": 1}, "gsm": {"type": "text"}}}}`
+	s := NewServer(t, speaking(overlay))
+	for body, want := range map[string]string{
+		`{"from":"A","to":"12345","text":"Hi","type":"text","report":1}`:          "callback",
+		`{"from":"A","to":"12345","text":"Hi","type":"text","referenceId":"r-1"}`: "constant",
+		`{"from":"A","to":"12345","text":"Hi"}`:                                   "constant",
+		`{"from":"A","to":"12345","text":"Да","type":"text"}`:                     "constant",
+	} {
+		_, p := readSend(s, "/sms/send", body)
+		require.NotNil(t, p, body)
+		assert.Equal(t, want, p.name, "%s: %s", body, p.text)
+	}
+}

@@ -201,8 +201,9 @@ func TestServerUnderContractReadsForms(t *testing.T) {
 	assert.Equal(t, 5*time.Minute, sent[2].TTL)
 	assert.Equal(t, map[string]json.RawMessage{"more": []byte("1")}, sent[3].Extra)
 	for name, tt := range map[string]struct{ path, query, form, code string }{
-		"twice":                {"/sms/send", "", good + "&to=639171234567", codeQuery},
-		"not UTF-8":            {"/sms/send", "", good + "&a=%ff", codeQuery},
+		"twice":                {"/sms/send", "", good + "&to=639171234567", codeBody},
+		"not UTF-8":            {"/sms/send", "", good + "&a=%ff", codeBody},
+		"twice in a query":     {"/chatapp1/send", "from=c&to=639171234567&text=Hi&to=639171234567", "", codeQuery},
 		"no form":              {"/sms/send", "", good + "&a=%", codeBody},
 		"a constant":           {"/sms/send", "", strings.Replace(good, "v=2", "v=3", 1), codeConstant},
 		"a body with a query":  {"/chatapp1/send", "from=c&to=639171234567&text=Hi", "a=b", codeBody},

@@ -125,8 +125,12 @@ func (f fields) names() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// readForm reads parameters, whose values are texts.
+// readForm reads the parameters of a form or a query, whose values are texts.
 func (f fields) readForm(form url.Values, names []string) *problem {
+	kind := "query"
+	if f.Encoding == "form" {
+		kind = "body"
+	}
 	var first *problem
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		text := strings.Join(form[name], "\n")
@@ -138,9 +142,9 @@ func (f fields) readForm(form url.Values, names []string) *problem {
 		switch {
 		case first != nil:
 		case len(form[name]) > 1:
-			first = &problem{"query", strconv.QuoteToASCII(name) + " comes more than once"}
+			first = &problem{kind, strconv.QuoteToASCII(name) + " comes more than once"}
 		case !utf8.ValidString(text):
-			first = &problem{"query", strconv.QuoteToASCII(name) + " is not in UTF-8"}
+			first = &problem{kind, strconv.QuoteToASCII(name) + " is not in UTF-8"}
 		}
 	}
 	return first
@@ -334,7 +338,11 @@ func (f fields) checkFieldConstant(concept, name string, constant any) *problem 
 		return wrongConstant(name, constant)
 	}
 	if !f.goesWith(concept, name, f.has(concept)) {
-		return &problem{"callback", f.name(concept) + " and " + name + " go together"}
+		kind := "constant"
+		if concept == "callback" {
+			kind = "callback"
+		}
+		return &problem{kind, f.name(concept) + " and " + name + " go together"}
 	}
 	return nil
 }
@@ -353,7 +361,7 @@ func (f fields) checkAlphabetConstant(alphabet, name string, constant any) *prob
 	case !f.hasGoodValue(alphabet, name, constant):
 		return wrongConstant(name, constant)
 	case !f.goesWith(alphabet, name, isOfText):
-		return &problem{"callback", "a text in " + alphabet + " and " + name + " go together"}
+		return &problem{"constant", "a text in " + alphabet + " and " + name + " go together"}
 	default:
 		return nil
 	}
