@@ -43,6 +43,7 @@ var (
 
 	fenced      = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
+	ellipsis    = regexp.MustCompile(`(?m)^\.\.\.\n`)
 	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
 	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
 	handling    = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
@@ -143,9 +144,10 @@ func checkExcerpt(text, file string) error {
 	if err != nil {
 		return err
 	}
+	lines := indentation.ReplaceAllString(text, "")
 	rest := "\n" + indentation.ReplaceAllString(string(source), "")
-	for part := range strings.SplitSeq("\n"+indentation.ReplaceAllString(text, ""), "\n...\n") {
-		_, after, isFound := strings.Cut(rest, strings.TrimSuffix(part, "\n")+"\n")
+	for _, part := range ellipsis.Split(lines, -1) {
+		_, after, isFound := strings.Cut(rest, "\n"+part)
 		if !isFound {
 			return fmt.Errorf("these lines are not in %s", file)
 		}
