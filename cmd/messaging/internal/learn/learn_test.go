@@ -465,6 +465,7 @@ func TestParseCurlRefusesWhatItCannotLearn(t *testing.T) {
 func parsers() []string {
 	return []string{
 		`curl -H 'A: b' https://x.example/m?a=%zz -d "$'x"`, "POST /m HTTP/1.1\nA: b\n\n{\"a\": [1, {\"b\": null}]}", `{"a": {"b": [[], {}]}}`,
+		`curl x.example 2>a | b -d; $'\ud83d\u`,
 		"a=1&b=%&&=&c", "https://x.example/in?from=1&text=a%20b", "<html>", "", "curl", "curl -d", "POST", "[{}]", "\x00\xff",
 	}
 }
