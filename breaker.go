@@ -136,10 +136,11 @@ func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 
 // accountHealth returns what a refusal of the account says. The function of WithAuth may serve many accounts, which must not stop each other.
 func (e *endpoint) accountHealth(err *Error) transport.Health {
+	isUnproven := !e.read && err.Verdict == Unknown // a read has no verdict
 	switch {
 	case !e.isMultiTenant:
 		return transport.Refusing
-	case err.Verdict == Unknown:
+	case isUnproven:
 		return transport.Inconclusive
 	default:
 		return transport.Healthy

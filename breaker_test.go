@@ -313,6 +313,46 @@ func TestBreakerIsOfOneChannelAndOfSends(t *testing.T) {
 	})
 }
 
+// The function of WithAuth may serve many accounts. If one of them is refused a read, the service is up.
+func TestRefusedReadOfOneAccountShowsThatTheServiceIsUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		response troubled
+		isUp     bool
+	}{
+		"401 in JSON":            {troubled{status: 401, body: `{}`}, true},
+		"402 in JSON":            {troubled{status: 402, body: `{}`}, true},
+		"403 in JSON":            {troubled{status: 403, body: `{}`}, true},
+		"no credit, by its code": {troubled{status: 400, body: `{"code":"200101"}`}, true},
+		"a page with 401":        {troubled{status: 401, body: `<html>`}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			down := troubled{status: 503, body: `{}`}
+			s := down
+			auth := messaging.WithAuth(func(*http.Request) error { return nil })
+			client := s.client(t, auth, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			find := func(response troubled, times int) (err error) {
+				s.status, s.body = response.status, response.body
+				for range times {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					_, err = client.SMS.Find(ctx, "order-17")
+					cancel()
+				}
+				return err
+			}
+			_ = find(down, 15)
+			_ = find(tc.response, 1)
+			isOpen := errors.Is(find(down, 2), messaging.ErrBreakerOpen)
+			assert.Equal(t, tc.isUp, !isOpen, "%s ends a row of failures", name)
+
+			require.ErrorIs(t, find(down, 17), messaging.ErrBreakerOpen)
+			time.Sleep(2 * time.Minute)
+			_ = find(tc.response, 1)
+			isOpen = errors.Is(find(down, 1), messaging.ErrBreakerOpen)
+			assert.Equal(t, tc.isUp, !isOpen, "%s closes the breaker", name)
+		})
+	}
+}
+
 func TestBreakerIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
