@@ -16,31 +16,43 @@ import (
 //
 // What may hold an event and cannot be read is an error, along with the events that can be read.
 
-// readJSON returns the events of a JSON body, by the rules above. The buffer is that of read.
+// readJSON returns the events of a JSON body, by the rules above. The fields hold the parameters of the query, which are around every event. The
+// buffer is that of read.
 func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	list, err := f.listIn(in.json)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case list != nil: // rules 1 and 2
+	}
+	if list != nil { // rules 1 and 2
 		return f.readList(list, buffer)
 	}
-	around := *f // the parameters around the events within the body
-	f.readObject(f.withoutSecrets(in.json, in.members))
-	if f.isEvent() { // rule 3
-		return f.appendEvents(buffer)
+	body := *f
+	body.readObject(f.withoutSecrets(in.json, in.members))
+	if body.isEvent() { // rule 3
+		return body.appendEvents(buffer)
 	}
-	inner := around.readInner(in.json)
-	if len(inner.events) > 0 { // rule 4
-		return inner.events, inner.loss
+	within := f.readWithin(in.json)
+	if len(within.events) > 0 { // rule 4
+		return within.events, within.loss
 	}
-	isCallback := f.name == CallbackDelivery && !f.isReport() // before appendEvents, for which the name id suffices
-	body, err := f.appendEvents(buffer)                       // rule 5
-	isEvent := err == nil && !isCallback
-	if isEvent { // a value within that is no event may describe the body
-		return body, inner.loss
+	return body.readBody(within, buffer)
+}
+
+// readBody returns the events of a body, whose members the fields hold, by rule 5. Nothing at the paths within the body is an event.
+func (f *fields) readBody(within eventsWithin, buffer []event) ([]event, error) {
+	mayBeWrapper := f.name == CallbackDelivery && !f.isReport() // before appendEvents, for which the name id suffices
+	events, err := f.appendEvents(buffer)
+	isComplete := err == nil && !mayBeWrapper
+	switch {
+	case isComplete: // a value within that is no event may describe the body
+		return events, within.loss
+	case within.refusal != nil: // it is more specific than the error of the body
+		return events, within.refusal
+	case err != nil:
+		return events, err
+	default:
+		return events, within.loss
 	}
-	return body, cmp.Or(inner.refusal, err, inner.loss) // a refusal of a value within is more specific than that of the body
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
@@ -101,18 +113,18 @@ func (f *fields) readElement(raw json.RawMessage, events []event) ([]event, erro
 	return element.appendEvents(events)
 }
 
-// An innerResult is the result of looking for events within a body.
-type innerResult struct {
+// eventsWithin is the result of looking for events at the paths within a body.
+type eventsWithin struct {
 	events  []event // at the first path that holds any
 	refusal error   // why the first value that might hold events holds none
 	loss    error   // the first problem by which an event may be lost, even if others were read
 }
 
-// readInner looks for events at the paths within a body. The fields are those of the parameters around them.
-func (f *fields) readInner(body []byte) (inner innerResult) {
+// readWithin looks for events at the paths within a body. The fields hold the parameters around the body.
+func (f *fields) readWithin(body []byte) (within eventsWithin) {
 	values, isTwice := f.inner.in(body)
 	if isTwice { // to read one list would lose the other
-		return innerResult{loss: f.name.refuse(ErrUnreadable)}
+		return eventsWithin{loss: f.name.refuse(ErrUnreadable)}
 	}
 	for _, value := range values {
 		if !isNested(value, '[') && !isNested(value, '{') {
@@ -120,16 +132,16 @@ func (f *fields) readInner(body []byte) (inner innerResult) {
 		}
 		events, err := f.readList(eventsOf(value), nil)
 		if len(events) > 0 {
-			inner.events = events
-			inner.loss = cmp.Or(inner.loss, err)
-			return inner
+			within.events = events
+			within.loss = cmp.Or(within.loss, err)
+			return within
 		}
-		inner.refusal = cmp.Or(inner.refusal, err)
+		within.refusal = cmp.Or(within.refusal, err)
 		if !f.isDetail(value) {
-			inner.loss = cmp.Or(inner.loss, err)
+			within.loss = cmp.Or(within.loss, err)
 		}
 	}
-	return inner
+	return within
 }
 
 // isEvent reports whether the parameters are an event by themselves. JSON in the shape of the platform is an event if it holds a status, or a
