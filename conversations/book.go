@@ -59,7 +59,7 @@ const window = 24 * time.Hour
 type Book struct {
 	db      *sql.DB
 	options Options
-	clock   *strings.Replacer // of CLOCK in a statement
+	clock   *strings.Replacer // of CLOCK in a statement; see exec
 }
 
 // Options configure a Book. A zero field has its default.
@@ -225,10 +225,13 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 
 // window returns when the window of a person ends, or the zero time, and the time of the database.
 func (b *Book) window(ctx context.Context, tx *sql.Tx, s scope) (end, now time.Time, err error) {
-	var last, present int64
-	names, args := placeholders(s.names, s.channel.String(), s.sender, toInt(s.anySender))
+	var q query
+	names := q.addAll(s.names)
+	isOfChannel := "channel = " + q.add(s.channel.String())
+	isOfSender := "(sender = " + q.add(s.sender) + " OR " + q.add(toInt(s.anySender)) + " = 1)"
 	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
-		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer`+in(names), args...)
+		WHERE `+isOfChannel+` AND `+isOfSender+` AND peer`+in(names), q.args...)
+	var last, present int64
 	if err := row.Scan(&last, &present); err != nil {
 		return time.Time{}, time.Time{}, fmt.Errorf("conversations: %w", err)
 	}
@@ -259,7 +262,8 @@ func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
 	}
 }
 
-// exec runs a statement in a transaction, or in none if it is nil, and returns how many rows it changed.
+// exec runs a statement in a transaction, or in none if it is nil, and returns how many rows it changed. In the statements of exec, query and
+// queryRow, CLOCK is the present by the clock of the database, in milliseconds since 1970.
 func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
 	run := b.db.ExecContext
 	if tx != nil {
@@ -277,21 +281,21 @@ func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...a
 }
 
 // query asks for rows in a transaction, or in none if it is nil.
-func (b *Book) query(ctx context.Context, tx *sql.Tx, query string, args ...any) (*sql.Rows, error) {
-	query = b.clock.Replace(query)
+func (b *Book) query(ctx context.Context, tx *sql.Tx, statement string, args ...any) (*sql.Rows, error) {
+	statement = b.clock.Replace(statement)
 	if tx != nil {
-		return tx.QueryContext(ctx, query, args...)
+		return tx.QueryContext(ctx, statement, args...)
 	}
-	return b.db.QueryContext(ctx, query, args...)
+	return b.db.QueryContext(ctx, statement, args...)
 }
 
 // queryRow asks for one row in a transaction, or in none if it is nil.
-func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, query string, args ...any) *sql.Row {
-	query = b.clock.Replace(query)
+func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, statement string, args ...any) *sql.Row {
+	statement = b.clock.Replace(statement)
 	if tx != nil {
-		return tx.QueryRowContext(ctx, query, args...)
+		return tx.QueryRowContext(ctx, statement, args...)
 	}
-	return b.db.QueryRowContext(ctx, query, args...)
+	return b.db.QueryRowContext(ctx, statement, args...)
 }
 
 func toInt(b bool) int {

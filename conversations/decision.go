@@ -79,68 +79,69 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 // write records a decision in two statements, and returns how many rows the decision changed. If the second statement fails, a retry still
 // reports the change.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
-	parts := b.decisionSQL(d)
-	if err := b.touchSame(ctx, tx, parts); err != nil {
+	q := newDecisionQuery(d, b.decisionChannels(d.channel))
+	if _, err := b.exec(ctx, tx, q.touchSame(), q.args...); err != nil {
 		return 0, err
 	}
-	return b.insertChanged(ctx, tx, parts)
+	return b.exec(ctx, tx, q.insertChanged(d.isOut), q.args...)
 }
 
-// decisionSQL holds the parts of the statements that record a decision. Its arguments begin with the sender, whether the decision is limited
-// to marketing, whether it is an opt-out, and its date.
-type decisionSQL struct {
-	channels, names []string // placeholders
-	args            []any
-	isOut           bool
-	ofPerson        string // the condition of the rows of the person
-	arrival         string // the value of arrived_at
-	date            string // the value of dated_at
+// A decisionQuery holds the arguments of the two statements that record a decision, and the parts that both statements have. Each statement must
+// use all arguments.
+type decisionQuery struct {
+	query
+
+	channels, names          []string // placeholders
+	sender, marketing, isOut string   // placeholders
+
+	ofPerson string // the condition of the rows of the person
+	arrival  string // the value of arrived_at
+	date     string // the value of dated_at
 }
 
-func (b *Book) decisionSQL(d decision) decisionSQL {
-	channels, args := placeholders(b.decisionChannels(d.channel), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
-	names, args := placeholders(d.names, args...)
-	ofPerson := `channel` + in(channels) + ` AND peer` + in(names)
-	return decisionSQL{
-		channels: channels,
-		names:    names,
-		args:     args,
-		isOut:    d.isOut,
-		ofPerson: ofPerson,
-		// A decision arrives after every other decision of the person, even if the clock of the database goes back.
-		arrival: `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
-			FROM conversation_decision WHERE ` + ofPerson + `)`,
-		date: `CASE WHEN CAST($4 AS BIGINT) < CLOCK THEN CAST($4 AS BIGINT) ELSE CLOCK END`,
-	}
+func newDecisionQuery(d decision, channels []string) *decisionQuery {
+	q := new(decisionQuery)
+	q.channels = q.addAll(channels)
+	q.names = q.addAll(d.names)
+	q.sender = q.add(d.sender)
+	q.marketing = q.add(toInt(d.marketing))
+	q.isOut = q.add(toInt(d.isOut))
+	at := "CAST(" + q.add(millis(d.at)) + " AS BIGINT)"
+	q.ofPerson = "channel" + in(q.channels) + " AND peer" + in(q.names)
+	// A decision arrives after every other decision of the person, even if the clock of the database (CLOCK) goes back.
+	q.arrival = `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
+		FROM conversation_decision WHERE ` + q.ofPerson + `)`
+	q.date = `CASE WHEN ` + at + ` < CLOCK THEN ` + at + ` ELSE CLOCK END`
+	return q
 }
 
-// touchSame updates the dates of the rows that hold the same decision.
-func (b *Book) touchSame(ctx context.Context, tx *sql.Tx, d decisionSQL) error {
-	_, err := b.exec(ctx, tx, `UPDATE conversation_decision SET arrived_at = `+d.arrival+`,
-		dated_at = CASE WHEN dated_at < `+d.date+` THEN `+d.date+` ELSE dated_at END
-		WHERE sender = $1 AND marketing = $2 AND is_out = $3 AND `+d.ofPerson, d.args...)
-	return err
+// touchSame returns the statement that updates the dates of the rows that hold the same decision.
+func (q *decisionQuery) touchSame() string {
+	return `UPDATE conversation_decision SET arrived_at = ` + q.arrival + `,
+		dated_at = CASE WHEN dated_at < ` + q.date + ` THEN ` + q.date + ` ELSE dated_at END
+		WHERE sender = ` + q.sender + ` AND marketing = ` + q.marketing + ` AND is_out = ` + q.isOut + ` AND ` + q.ofPerson
 }
 
-// insertChanged inserts a row for each channel and name, or changes the row if it holds the opposite decision and this one counts. It returns
-// how many rows it inserted or changed.
-func (b *Book) insertChanged(ctx context.Context, tx *sql.Tx, d decisionSQL) (changed int64, err error) {
+// insertChanged returns the statement that inserts a row for each channel and name, or changes the row if it holds the opposite decision and this
+// one counts.
+func (q *decisionQuery) insertChanged(isOut bool) string {
 	countsSQL := mayEndSQL("conversation_decision", "excluded")
-	if d.isOut {
+	if isOut {
 		countsSQL = "NOT " + isOldSQL("excluded", "conversation_decision")
 	}
 	var rows []string
-	for _, channel := range d.channels {
-		for _, name := range d.names {
-			rows = append(rows, `(`+channel+`, `+name+`, $1, $2, $3, `+d.arrival+`, `+d.date+`)`)
+	for _, channel := range q.channels {
+		for _, name := range q.names {
+			values := []string{channel, name, q.sender, q.marketing, q.isOut, q.arrival, q.date}
+			rows = append(rows, "("+strings.Join(values, ", ")+")")
 		}
 	}
-	return b.exec(ctx, tx, `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
-		VALUES `+strings.Join(rows, ", ")+`
+	return `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
+		VALUES ` + strings.Join(rows, ", ") + `
 		ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET is_out = excluded.is_out, dated_at = excluded.dated_at,
 			arrived_at = CASE WHEN excluded.arrived_at > conversation_decision.arrived_at
 				THEN excluded.arrived_at ELSE conversation_decision.arrived_at + 1 END
-		WHERE conversation_decision.is_out <> excluded.is_out AND `+countsSQL, d.args...)
+		WHERE conversation_decision.is_out <> excluded.is_out AND ` + countsSQL
 }
 
 // mayEndSQL returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
@@ -156,28 +157,34 @@ func isOldSQL(stop, start string) string {
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
 func (b *Book) isOut(ctx context.Context, tx *sql.Tx, s scope, channel messaging.Channel) (bool, error) {
-	names, args := placeholders(s.names, channel.String(), toInt(s.marketing), s.sender, toInt(s.anySender))
-	stops, err := b.countStops(ctx, tx, `d.channel = $1 AND (d.marketing = 0 OR $2 = 1) AND (d.sender = '' OR d.sender = $3 OR $4 = 1)`, names, args)
+	var q query
+	isOfChannel := "d.channel = " + q.add(channel.String())
+	isOfKind := "(d.marketing = 0 OR " + q.add(toInt(s.marketing)) + " = 1)"
+	isOfSender := "(d.sender = '' OR d.sender = " + q.add(s.sender) + " OR " + q.add(toInt(s.anySender)) + " = 1)"
+	stops, err := b.countStops(ctx, tx, &q, s.names, isOfChannel+" AND "+isOfKind+" AND "+isOfSender)
 	return stops > 0, err
 }
 
 // countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
 // channels on which a decision of the person counts.
 func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, s scope) (int, error) {
-	onChannels, args := placeholders(b.decisionChannels(s.channel), toInt(s.marketing), s.sender)
-	names, args := placeholders(s.names, args...)
-	return b.countStops(ctx, tx, `d.marketing = $1 AND d.sender = $2 AND d.channel`+in(onChannels), names, args)
+	var q query
+	isOfChannel := "d.channel" + in(q.addAll(b.decisionChannels(s.channel)))
+	isOfKind := "d.marketing = " + q.add(toInt(s.marketing))
+	isOfSender := "d.sender = " + q.add(s.sender)
+	return b.countStops(ctx, tx, &q, s.names, isOfChannel+" AND "+isOfKind+" AND "+isOfSender)
 }
 
 // countStops returns on how many channels an opt-out of a person meets the condition and has not been ended by an opt-in under another name of
-// the person. names are the placeholders of the person's names.
-func (b *Book) countStops(ctx context.Context, tx *sql.Tx, condition string, names []string, args []any) (count int, err error) {
+// the person. The query holds the arguments of the condition.
+func (b *Book) countStops(ctx context.Context, tx *sql.Tx, q *query, personNames []string, condition string) (count int, err error) {
+	names := q.addAll(personNames)
 	err = b.queryRow(ctx, tx, `SELECT COUNT(DISTINCT d.channel) FROM conversation_decision d
 		WHERE `+condition+` AND d.peer`+in(names)+` AND d.is_out = 1 AND NOT EXISTS (
 			SELECT 1 FROM conversation_decision s
 			WHERE s.channel = d.channel AND s.peer`+in(names)+` AND s.sender = d.sender AND s.marketing = d.marketing AND s.is_out = 0
 				AND (`+isOldSQL("d", "s")+` OR s.arrived_at > d.arrived_at AND `+mayEndSQL("d", "s")+`)
-		)`, args...).Scan(&count)
+		)`, q.args...).Scan(&count)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
 	}
@@ -238,16 +245,18 @@ func (o optOut) person() Person {
 
 // optOuts returns the page of opt-outs after the last one. Of two names of a person, it returns the opt-out of the first.
 func (b *Book) optOuts(ctx context.Context, last optOut, most int) (page []optOut, err error) {
-	rows, err := b.db.QueryContext(ctx, `SELECT channel, peer, sender, marketing,
+	var q query
+	position := []string{q.add(last.channel), q.add(last.peer), q.add(last.sender), q.add(last.marketing)}
+	rows, err := b.query(ctx, nil, `SELECT channel, peer, sender, marketing,
 			COALESCE((SELECT MIN(p.other) FROM conversation_person p WHERE p.channel = d.channel AND p.name = d.peer), ''),
 			CASE WHEN dated_at > 0 THEN dated_at ELSE arrived_at END
 		FROM conversation_decision d
-		WHERE is_out = 1 AND (channel, peer, sender, marketing) > ($1, $2, $3, $4) AND NOT EXISTS (
+		WHERE is_out = 1 AND (channel, peer, sender, marketing) > (`+strings.Join(position, ", ")+`) AND NOT EXISTS (
 			SELECT 1 FROM conversation_person p JOIN conversation_decision e
 				ON e.channel = p.channel AND e.peer = p.other AND e.sender = d.sender AND e.marketing = d.marketing
 			WHERE p.channel = d.channel AND p.name = d.peer AND e.is_out = 1 AND e.peer < d.peer
 		)
-		ORDER BY channel, peer, sender, marketing LIMIT $5`, last.channel, last.peer, last.sender, last.marketing, most)
+		ORDER BY channel, peer, sender, marketing LIMIT `+q.add(most), q.args...)
 	if err != nil {
 		return nil, err
 	}

@@ -208,12 +208,15 @@ func (b *Book) starts(m Inbound) bool {
 
 // noteTime records when a person wrote, under each name. A time in the future counts as now.
 func (b *Book) noteTime(ctx context.Context, tx *sql.Tx, m Inbound, known []string) error {
-	names, args := placeholders(known, m.Channel.String(), b.senderOf(m.To), millis(m.At))
+	var q query
+	names := q.addAll(known)
+	channel := "CAST(" + q.add(m.Channel.String()) + " AS TEXT)"
+	sender := "CAST(" + q.add(b.senderOf(m.To)) + " AS TEXT)"
+	at := "CAST(" + q.add(millis(m.At)) + " AS BIGINT)"
 	_, err := b.exec(ctx, tx, `INSERT INTO conversation (channel, peer, sender, last_at)
-		SELECT CAST($1 AS TEXT), given.name, CAST($2 AS TEXT),
-			CASE WHEN CAST($3 AS BIGINT) BETWEEN 1 AND CLOCK THEN CAST($3 AS BIGINT) ELSE CLOCK END
+		SELECT `+channel+`, given.name, `+sender+`, CASE WHEN `+at+` BETWEEN 1 AND CLOCK THEN `+at+` ELSE CLOCK END
 		FROM (`+union(names)+`) AS given WHERE true ORDER BY given.name
-		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`, args...)
+		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`, q.args...)
 	return err
 }
 

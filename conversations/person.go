@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,25 +44,6 @@ type scope struct {
 	marketing bool
 }
 
-// placeholders returns placeholders for values, such as "$3" and "$4", and appends the values to the arguments.
-func placeholders(values []string, args ...any) (items []string, all []any) {
-	for _, value := range values {
-		args = append(args, value)
-		items = append(items, "$"+strconv.Itoa(len(args)))
-	}
-	return items, args
-}
-
-// in returns the end of a condition that a column has one of the values of placeholders.
-func in(items []string) string { return " IN (" + strings.Join(items, ", ") + ")" }
-
-// union returns a query whose rows have one of some placeholders as name.
-func union(items []string) string {
-	const begin = "SELECT CAST("
-	const end = " AS TEXT) AS name"
-	return begin + strings.Join(items, end+" UNION "+begin) + end
-}
-
 // decisionChannels returns the channels on which a decision counts that arrives on a channel.
 func (b *Book) decisionChannels(channel messaging.Channel) []string {
 	if !b.options.AllChannels {
@@ -79,13 +59,13 @@ func (b *Book) decisionChannels(channel messaging.Channel) []string {
 
 // person returns all names that the person with the known names has on the channels.
 func (b *Book) person(ctx context.Context, tx *sql.Tx, onChannels []string, known []string) (names []string, err error) {
-	start, args := placeholders(known)
-	items, args := placeholders(onChannels, args...)
+	var q query
+	start := q.addAll(known)
 	rows, err := b.query(ctx, tx, `WITH RECURSIVE person(name) AS (
 			`+union(start)+`
 			UNION
-			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel`+in(items)+`
-		) SELECT name FROM person ORDER BY name`, args...)
+			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel`+in(q.addAll(onChannels))+`
+		) SELECT name FROM person ORDER BY name`, q.args...)
 	if err != nil {
 		return nil, fmt.Errorf("conversations: %w", err)
 	}
