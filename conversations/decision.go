@@ -194,7 +194,7 @@ func (b *Book) countStops(ctx context.Context, tx *sql.Tx, q *query, personNames
 // OptOuts yields the opt-outs, ordered by channel and person, with normalized names: a number is digits without +. A person with two names is
 // yielded once, with both. A person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name
 // and in again under another before Book knew that both name one person. Allow then lets messages to that person through. With
-// Options.AllChannels a person is yielded for each channel, and may be yielded once for each name.
+// Options.AllChannels a person is yielded for each channel, and may be yielded once for each name. On SMS only phone numbers are yielded.
 func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 	return func(yield func(Person, error) bool) {
 		const pageSize = 500
@@ -202,10 +202,12 @@ func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 		for {
 			page, err := b.optOuts(ctx, last, pageSize)
 			for _, row := range page {
-				if !yield(row.person(), nil) {
+				last = row
+				person := row.person()
+				canSend := person.Channel != messaging.ChannelSMS || person.Number != ""
+				if canSend && !yield(person, nil) {
 					return
 				}
-				last = row
 			}
 			if err != nil {
 				yield(Person{}, fmt.Errorf("conversations: %w", err))
@@ -234,7 +236,7 @@ func (o optOut) person() Person {
 		}
 	}
 	for _, name := range []string{o.other, o.peer} {
-		if strings.Trim(name, "0123456789") == "" {
+		if _, isPhone := phone.Key(name, ""); isPhone { // digits that are too many for a number are a user ID
 			p.Number = name
 		} else {
 			p.UserID = name

@@ -74,6 +74,15 @@ func (t pool) isOptedOut(m messaging.Outgoing, say ...any) {
 	require.ErrorIs(t, t.allow(m), messaging.ErrOptedOut, say...)
 }
 
+func (t pool) optOuts() (all []conversations.Person) {
+	t.Helper()
+	for person, err := range t.book.OptOuts(t.Context()) {
+		require.NoError(t, err)
+		all = append(all, person)
+	}
+	return all
+}
+
 func smsFrom(from, text string) conversations.Inbound {
 	return conversations.Inbound{Channel: messaging.ChannelSMS, From: from, To: "12345", Text: text}
 }
@@ -608,6 +617,31 @@ func TestConversationsOptOuts(t *testing.T) {
 			require.NoError(t, err)
 			break
 		}
+	})
+}
+
+// A user ID of digits alone is too long for a phone number.
+func TestConversationsOptOutsOfAUserIDOfDigits(t *testing.T) {
+	t.Parallel()
+	const userID = "12345678901234567"
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		person := conversations.Person{Channel: messaging.ChannelChatApp2, UserID: userID, At: time.UnixMilli(1000)}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, person))
+		assert.Equal(t, []conversations.Person{person}, t.optOuts())
+	})
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		for _, name := range []string{userID, anaID} {
+			person := conversations.Person{Channel: messaging.ChannelChatApp2, UserID: name, At: time.UnixMilli(1000)}
+			require.NoError(t, t.book.OptOut(t.Context(), nil, person))
+		}
+		number := conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana, At: time.UnixMilli(1000)}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, number))
+		all := t.optOuts()
+		require.Len(t, all, 7, "an SMS goes to the number only")
+		for _, person := range all {
+			assert.NoError(t, t.book.OptOut(t.Context(), nil, person), "%+v", person)
+		}
+		assert.Equal(t, all, t.optOuts())
 	})
 }
 
