@@ -59,7 +59,7 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
-	o.spreadAlways()
+	o.propagateAlways()
 	o.isCompiled = true
 	return s.structs[t]
 }
@@ -76,7 +76,7 @@ func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag 
 	case "": // the whole JSON
 		s.structs[t] = value
 	default:
-		o.add(placement{shapes: s, value: value, typ: f.Type}, parsePath(path))
+		o.put(placement{shapes: s, value: value, typ: f.Type}, parsePath(path))
 	}
 }
 
@@ -155,8 +155,8 @@ func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect
 	o := new(object)
 	o.addWords(words)
 	if len(path) > 0 {
-		o.add(placement{shapes: s, value: value, typ: t}, path)
-		o.spreadAlways()
+		o.put(placement{shapes: s, value: value, typ: t}, path)
+		o.propagateAlways()
 		return o
 	}
 	inner, isObject := s.structOf(t).(*object)
@@ -177,7 +177,7 @@ func (o *object) addWords(words string) {
 		names := strings.Split(path, ".")
 		inner := o
 		for _, name := range names[:len(names)-1] {
-			inner = inner.member(name).object()
+			inner = inner.member(name).asObject()
 		}
 		inner.words = append(inner.words, word{name: names[len(names)-1], text: value})
 	}
@@ -190,8 +190,8 @@ type placement struct {
 	typ    reflect.Type // of the value
 }
 
-// add puts a value at a path. Call spreadAlways once all values were added.
-func (o *object) add(p placement, path []segment) {
+// put puts a value at a path. Call propagateAlways after the last value.
+func (o *object) put(p placement, path []segment) {
 	first := path[0]
 	rest := path[1:]
 	if first.choice != nil {
@@ -203,11 +203,11 @@ func (o *object) add(p placement, path []segment) {
 	}
 	m := o.member(first.name)
 	m.always = m.always || first.always
-	m.add(p, first, rest)
+	m.fill(p, first, rest)
 }
 
-// add puts a value into the member of a segment, at the rest of the path.
-func (m *member) add(p placement, seg segment, rest []segment) {
+// fill puts a value into the member of a segment, at the rest of the path.
+func (m *member) fill(p placement, seg segment, rest []segment) {
 	switch {
 	case seg.forEach:
 		m.set(&list{index: p.value.index, object: p.shapes.objectWith(seg.words, rest, new(leaf), p.typ.Elem())})
@@ -220,57 +220,59 @@ func (m *member) add(p placement, seg segment, rest []segment) {
 		if len(rest) == 0 {
 			panic("shape: an element with words needs a path to its value: " + m.name + "[" + seg.words + "]")
 		}
-		e := m.elements().element(seg.words)
+		e := m.asSet().element(seg.words)
 		e.always = e.always || seg.always
-		e.object.add(p, rest)
+		e.object.put(p, rest)
 	case len(rest) > 0:
-		m.object().add(p, rest)
+		m.asObject().put(p, rest)
 	default:
 		m.set(p.value)
 	}
 }
 
-// spreadAlways makes every member and element be always written that has such a part. It reports whether the object has one.
-func (o *object) spreadAlways() (hasAlways bool) {
+// propagateAlways makes a member always written if a part of it is always written.
+func (o *object) propagateAlways() {
 	for _, p := range o.parts {
 		m, isMember := p.(*member)
 		if !isMember {
 			continue
 		}
-		if mustBeWritten(m.shape) {
-			m.always = true
+		switch inner := m.shape.(type) {
+		case *object:
+			inner.propagateAlways()
+		case *set:
+			inner.propagateAlways()
 		}
-		hasAlways = hasAlways || m.always
+		m.always = m.always || hasAlways(m.shape)
 	}
-	return hasAlways
 }
 
-// spreadAlways makes every element be always written that has such a part. It reports whether the set has one.
-func (s *set) spreadAlways() (hasAlways bool) {
+// propagateAlways makes an element always written if a part of it is always written.
+func (s *set) propagateAlways() {
 	for _, e := range s.elements {
-		if e.object.spreadAlways() {
-			e.always = true
-		}
-		hasAlways = hasAlways || e.always
+		e.object.propagateAlways()
+		e.always = e.always || hasAlways(e.object)
 	}
-	return hasAlways
 }
 
-// mustBeWritten reports whether a part of a shape must always be written.
-func mustBeWritten(s shape) bool {
+// hasAlways reports whether a shape has a part that is always written. propagateAlways must have run for the shape.
+func hasAlways(s shape) bool {
 	switch s := s.(type) {
 	case *leaf:
 		return s.preset != ""
 	case *object:
-		return s.spreadAlways()
+		return slices.ContainsFunc(s.parts, func(p part) bool {
+			m, isMember := p.(*member)
+			return isMember && m.always
+		})
 	case *set:
-		return s.spreadAlways()
+		return slices.ContainsFunc(s.elements, func(e *element) bool { return e.always })
 	default: // the value decides
 		return false
 	}
 }
 
-// member returns the member with a name. It adds a member that is missing.
+// member returns the member with a name. It adds the member if there is none.
 func (o *object) member(name string) *member {
 	for _, p := range o.parts {
 		if m, isMember := p.(*member); isMember && m.name == name {
@@ -290,8 +292,8 @@ func (m *member) set(value shape) {
 	m.shape = value
 }
 
-// object returns the object that a member is. A new member becomes an object.
-func (m *member) object() *object {
+// asObject returns the object that a member holds. A new member gets one.
+func (m *member) asObject() *object {
 	if o, isObject := m.shape.(*object); isObject {
 		return o
 	}
@@ -300,8 +302,8 @@ func (m *member) object() *object {
 	return o
 }
 
-// elements returns the set that a member is. A new member becomes a set.
-func (m *member) elements() *set {
+// asSet returns the set that a member holds. A new member gets one.
+func (m *member) asSet() *set {
 	if s, isSet := m.shape.(*set); isSet {
 		return s
 	}
@@ -310,7 +312,7 @@ func (m *member) elements() *set {
 	return s
 }
 
-// element returns the element with these words. It adds an element that is missing.
+// element returns the element with these words. It adds the element if there is none.
 func (s *set) element(words string) *element {
 	for _, e := range s.elements {
 		if e.words == words {
