@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -38,11 +37,12 @@ type Page struct {
 }
 
 // UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
-// row), and why, without the value.
+// row), and why, without the value. If several fields could not be read, Field is one of them.
 type UnreadableError struct {
-	Index  int
-	Field  string
-	Reason string
+	Index           int
+	Field           string
+	Reason          string
+	ReferenceUnread bool // the row has a reference ID that could not be read, whatever Field is
 }
 
 // IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
@@ -50,17 +50,8 @@ func (u UnreadableError) IsDoubtful() bool {
 	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
 }
 
-// IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none. Fields are read in the order
-// of sms.Transaction, and the row has the first problem unless a later one makes it doubtful.
-func (u UnreadableError) IsReferenceKnown() bool {
-	if u.IsDoubtful() {
-		return false
-	}
-	transaction := reflect.TypeFor[sms.Transaction]()
-	unreadable, isField := transaction.FieldByName(u.Field)
-	reference, _ := transaction.FieldByName("ReferenceID")
-	return isField && unreadable.Index[0] > reference.Index[0]
-}
+// IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none.
+func (u UnreadableError) IsReferenceKnown() bool { return !u.IsDoubtful() && !u.ReferenceUnread }
 
 // Error returns the field and the reason.
 func (u UnreadableError) Error() string {

@@ -81,10 +81,12 @@ func (r *currentRow) reset() {
 // UnreadableError.IsDoubtful).
 func (r *currentRow) report(field, reason string) {
 	problem := UnreadableError{Field: field, Reason: reason}
+	isReferenceUnread := r.problem.ReferenceUnread || field == "ReferenceID"
 	isFirst := r.problem.Reason == ""
 	if isFirst || problem.IsDoubtful() && !r.problem.IsDoubtful() {
 		r.problem = problem
 	}
+	r.problem.ReferenceUnread = isReferenceUnread
 }
 
 func (r *currentRow) readMembers(s *jsonscan.Walker, cache *rowCache) {

@@ -664,7 +664,8 @@ func TestRowObjectIsUnreadable(t *testing.T) {
 			}
 			page := readRows(t, "", row)
 			assert.Equal(t, want, page.Transactions[0], concept)
-			assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: recordFields[concept], Reason: reason}}, page.Unreadable, row)
+			problem := codec.UnreadableError{Index: 0, Field: recordFields[concept], Reason: reason, ReferenceUnread: concept == "reference"}
+			assert.Equal(t, []codec.UnreadableError{problem}, page.Unreadable, row)
 		}
 	}
 }
@@ -1174,13 +1175,31 @@ func TestListDecodeOfCutPage(t *testing.T) {
 	}
 }
 
-// TestIsReferenceKnown: fields are read in the order of sms.Transaction.
 func TestIsReferenceKnown(t *testing.T) {
 	t.Parallel()
-	for field, want := range map[string]bool{
-		"": false, "ID": false, "RequestID": false, "ReferenceID": false, "CategoryID": true, "Price": true, "To": false, "DeliveryStatus": false,
-		"Description": true,
+	names := parse(t, "").SMSList.Record
+	for _, tc := range []struct {
+		unreadable []string // concepts
+		want       bool
+	}{
+		{[]string{"request"}, true},
+		{[]string{"category"}, true},
+		{[]string{"price", "description"}, true},
+		{[]string{"reference"}, false},
+		{[]string{"reference", "price"}, false},
+		{[]string{"request", "reference"}, false},
+		{[]string{"reference", "deliveryStatus"}, false},
+		{[]string{"id"}, false},
+		{[]string{"to"}, false},
+		{[]string{"price", "sendStatus"}, false},
 	} {
-		assert.Equal(t, want, codec.UnreadableError{Field: field, Reason: "is no text"}.IsReferenceKnown(), field)
+		row := `{"` + names["id"][0] + `":"a"`
+		for _, concept := range tc.unreadable {
+			row += `,"` + names[concept][0] + `":{"a":1}`
+		}
+		page := readRows(t, "", row+"}")
+		require.Len(t, page.Unreadable, 1, row)
+		assert.Equal(t, tc.want, page.Unreadable[0].IsReferenceKnown(), row)
 	}
+	assert.False(t, readRows(t, "", `"no object"`).Unreadable[0].IsReferenceKnown())
 }
