@@ -23,7 +23,7 @@ type BreakerPolicy struct {
 type BreakerState struct {
 	// Open reports whether messages are held back. It stays true during a probe.
 	Open bool
-	// Since is when the trouble began.
+	// Since is when the breaker opened.
 	Since time.Time
 	// Until is when the next message goes out as a probe. It is in the past during a probe, and if no message waits.
 	Until time.Time

@@ -28,8 +28,8 @@ var (
 	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
 	// ErrNotSent matches a send with the verdict NotSent, and a *ValidationError.
 	ErrNotSent = errors.New("messaging: not sent")
-	// ErrInvalid: the request is wrong. HTTP 400, 413, 414, 415 or 422, a code of that class, or a *ValidationError. SMS.Settle matches it if it
-	// could not look the message up.
+	// ErrInvalid: the request is wrong. HTTP 400, 413, 414, 415 or 422, a code of that class, or a *ValidationError. An error of SMS.Settle also
+	// matches it if no lookup was possible, for example without a reference ID.
 	ErrInvalid = errors.New("messaging: invalid")
 	// ErrUnauthorized: the credentials are wrong. HTTP 401, or a code of that class.
 	ErrUnauthorized = errors.New("messaging: unauthorized")

@@ -38,8 +38,9 @@ import (
 // show only in Page.Total of Pages. Verdict says whether the message of a row was accepted.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
-// CreatedBefore. If the listing has only such rows, and perhaps rows without a time, it ends with an error that matches ErrFilterIgnored. All
-// other options are up to the service.
+// CreatedBefore. If there are such rows and none that matches, or only rows without a time, the listing ends with an error that matches
+// ErrFilterIgnored. Two listings end without this error: one that begins after a position (After), and one whose rows are all within the bounds of
+// the request, which can be wider than CreatedAfter and CreatedBefore. All other options are up to the service.
 //
 // While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves further, or to a
 // page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page

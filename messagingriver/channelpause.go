@@ -104,8 +104,8 @@ func (p *channelPause) choose(ctx context.Context) {
 	}
 }
 
-// moveOutPostponed moves messages that are not due until long after the next probe back to the queue of the channel. A guard postponed them
-// while they probed, and leave failed.
+// moveOutPostponed moves messages that are not due until long after the next probe back to the queue of the channel. A guard postponed such a
+// message while it was the probe, and the call of leave for it failed.
 func (p *channelPause) moveOutPostponed(ctx context.Context, tx riverdriver.ExecutorTx, wait time.Duration) error {
 	later := wait + time.Minute
 	return p.database.execOn(ctx, tx, p.database.statements.returnPostponed, p.queue, p.probes, later.Seconds())

@@ -115,8 +115,8 @@ func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 	return errs
 }
 
-// replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired. The probe of a channel that a
-// person resumed is due at once.
+// replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired. If a person resumed a channel, its
+// probe becomes an ordinary message, which is due at once.
 func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	var paused []string
 	if err := o.database.readJSON(ctx, &paused, o.database.statements.queuesOnHold); err != nil {

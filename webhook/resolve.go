@@ -110,7 +110,8 @@ const (
 )
 
 // agreementWith compares JSON with the other parameters. It agrees if it is one message that they do not contradict. A text may be the
-// caption of a medium, or be the same as the text of the JSON. Next to any other kind it may have ended where the JSON begins.
+// caption of a medium, or be the same as the text of the JSON. A message of any other kind has no text. A blank text may still agree, because the
+// text of a person may have ended where the JSON begins.
 func (f *fields) agreementWith(e *envelope) agreement {
 	if len(e.messages) != 1 || e.size() != 1 {
 		return disagrees

@@ -120,7 +120,7 @@ type Operation struct {
 	Encoding string  `json:"encoding" check:"form json query"`
 	// Constants go with every request.
 	Constants map[string]any `json:"constants"`
-	// Time is the form of times, and Zone is where a form without an offset is; "" is UTC.
+	// Time is the form of times, and Zone is the time zone of a form without an offset; "" is UTC.
 	Time string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
 	Zone string `json:"zone" check:"zone"`
 	// Scale is the power of ten by which amounts of money are multiplied.
@@ -224,7 +224,7 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 type Paging struct {
 	By    string `json:"by" check:"cursor none offset page"`
 	First int    `json:"first" check:"number"`
-	// Of By "none": how many rows the one page can hold, or that it holds all.
+	// If By is "none", Most is how many rows the only page can hold, and Whole reports that it holds all rows.
 	Most  int  `json:"most" check:"number"`
 	Whole bool `json:"whole"`
 }

@@ -32,8 +32,9 @@ const (
 )
 
 // A Breaker is a circuit breaker. While it is closed, every attempt may enter. It opens after 16 failures in a row. No attempt may then enter
-// for a pause of a fifth of the time since it opened, within 1 and 30 seconds, or as long as the last response asked, at most 10 minutes. The
-// first attempt after the pause is the probe: its success closes the breaker, and its failure starts the next pause.
+// for a pause. Its length is a fifth of the time since the breaker opened, but between 1 and 30 seconds, or what the last response asked for, up
+// to 10 minutes; up to a tenth is added at random. The first attempt after the pause is the probe: its success closes the breaker, and its failure
+// starts the next pause.
 //
 // A Breaker never waits. The zero Breaker is closed. It is safe for concurrent use and runs no goroutine.
 type Breaker struct {

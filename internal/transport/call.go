@@ -69,9 +69,9 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return outcome
 }
 
-// run makes attempts until decide says that none follows, or ctx ends a wait. The loop and its waits are those of go-retryablehttp, the
-// library by which Go programs repeat requests. What it sends is decided here: the call is its round tripper, makes each request anew with
-// its own credentials, and keeps what an attempt found. So the request and the responses of the loop are empty.
+// run makes attempts until decide says that none follows, or ctx ends a wait. Only the loop and the timer of go-retryablehttp are used here:
+// requests and responses of the loop are empty, because the call is its round tripper, which makes each request anew with its own credentials and
+// keeps what an attempt found.
 func (c *call) run(ctx context.Context) {
 	loop := retryablehttp.Client{
 		HTTPClient:   &http.Client{Transport: attempts{c, ctx}},
