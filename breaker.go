@@ -169,7 +169,7 @@ func sendHealth(j *transport.Judgement, err *Error) transport.Health {
 // isUnavailable reports whether a response says that the service is in trouble.
 func isUnavailable(err *Error) bool {
 	status := err.StatusCode
-	return err.is(ErrUnavailable) || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout
+	return err.hasClass(ErrUnavailable) || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout
 }
 
 // refusesAccount reports whether a response refuses the account and not the request, by a code of the contract or, without one, by its status.
@@ -177,7 +177,7 @@ func (e *endpoint) refusesAccount(err *Error) bool {
 	if err.isPage {
 		return false
 	}
-	if err.is(ErrUnauthorized) || err.is(ErrInsufficientBalance) {
+	if err.hasClass(ErrUnauthorized) || err.hasClass(ErrInsufficientBalance) {
 		return true
 	}
 	if err.byCode {

@@ -87,7 +87,7 @@ var (
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
-	case !isError || e.read || e.is(ErrDenied):
+	case !isError || e.read || e.hasClass(ErrDenied):
 		return 0, false
 	case e.guardReason != "": // it postponed the message, or could not decide
 		ok = true
@@ -117,7 +117,7 @@ func IsAccountProblem(err error) bool {
 	if e.Verdict != Refused && e.Verdict != NotSent {
 		return false
 	}
-	return e.noCredentials || e.is(ErrUnauthorized) || e.is(ErrInsufficientBalance) || e.is(ErrForbidden)
+	return e.noCredentials || e.hasClass(ErrUnauthorized) || e.hasClass(ErrInsufficientBalance) || e.hasClass(ErrForbidden)
 }
 
 // An Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the context's error,
@@ -393,8 +393,8 @@ func (e *Error) Is(target error) bool {
 	}
 }
 
-// is reports whether the error has a class.
-func (e *Error) is(class error) bool { return slices.Contains(e.classes, class) }
+// hasClass reports whether the error has a class.
+func (e *Error) hasClass(class error) bool { return slices.Contains(e.classes, class) }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }

@@ -185,10 +185,10 @@ func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, r
 
 // decideBlocked decides about a message for which no request could begin.
 func (b *bulk[M]) decideBlocked(j *job[M], e *Error) (wait time.Duration, retries bool) {
-	if e.is(ErrDenied) {
+	if e.hasClass(ErrDenied) {
 		return 0, false
 	}
-	if e.is(ErrPostponed) {
+	if e.hasClass(ErrPostponed) {
 		wait = max(e.RetryAfter, time.Second)
 		j.guardWait += wait
 		return wait, j.guardWait <= b.core.settings.retry.withDefaults().MaxWait
