@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/transport"
@@ -42,10 +43,7 @@ func (c *Client) Breaker(channel Channel) BreakerState {
 	}
 	var state BreakerState
 	calls := c.core.calls(channel, false)
-	for _, b := range []*transport.Breaker{calls.service, calls.account} {
-		if b == nil {
-			continue
-		}
+	for _, b := range calls.breakers() {
 		if t, open := b.Trouble(); open && !t.Until.Before(state.Until) {
 			state = BreakerState{Open: true, Since: t.Since, Until: t.Until, Cause: t.Cause, Account: t.Account}
 		}
@@ -80,6 +78,12 @@ type serviceBreakers [channelCount][kinds]transport.Breaker
 type calls struct {
 	slots            *transport.Slots
 	service, account *transport.Breaker
+}
+
+// breakers returns the breakers that are on.
+func (c calls) breakers() []*transport.Breaker {
+	isOff := func(b *transport.Breaker) bool { return b == nil }
+	return slices.DeleteFunc([]*transport.Breaker{c.service, c.account}, isOff)
 }
 
 func (c *core) calls(channel Channel, read bool) calls {
@@ -196,10 +200,7 @@ func (e *endpoint) refusesAccount(err *Error) bool {
 // settled tells the breakers that the service lists a message whose send had an unknown outcome. The send began at the given time.
 func (c *core) settled(ctx context.Context, began time.Time) {
 	calls := c.calls(ChannelSMS, false)
-	for _, b := range []*transport.Breaker{calls.service, calls.account} {
-		if b == nil {
-			continue
-		}
+	for _, b := range calls.breakers() {
 		if change := b.Settled(began); change != nil {
 			c.breakerChanged(ctx, &transport.Request{Channel: uint8(ChannelSMS)}, *change)
 		}
