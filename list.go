@@ -46,6 +46,7 @@ import (
 // page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page
 // that repeats the one before it, and a cursor that comes again, end the listing with an error.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
+	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
 		for page, err := range pages {
@@ -79,7 +80,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // status or price of a row that it has shown. To sum up a day, begin some time after its end, with CreatedAfter, CreatedBefore and
 // SortBy: sms.ByCreated, and list the whole day again for final statuses.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
-	options.Extra = cloneValues(options.Extra) // for the positions of pages: the caller may change its own
+	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
 		for page, err := range pages {
@@ -334,9 +335,8 @@ func (s *SMSService) newListing(options sms.ListOptions) *listing {
 	return l
 }
 
-// pages walks over the pages of a listing. A listing whose rows all contradict the options ends with an error.
+// pages walks over the pages of a listing, whose options must not change. A listing whose rows all contradict the options ends with an error.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[*listPage, error] {
-	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	return func(yield func(*listPage, error) bool) {
 		l := s.newListing(options)
 		for page, err := range l.walk(ctx) {

@@ -86,8 +86,8 @@ type compiler struct {
 
 func (c *compiler) endpoint(name string, channel Channel, method string, op *table.Operation) endpoint {
 	e := endpoint{name: name, channel: channel, method: method, url: join(c.base, op.Path), header: http.Header{}}
-	for name, value := range c.table.Headers.With(op.Headers) {
-		e.header.Set(name, value)
+	for header, value := range c.table.Headers.With(op.Headers) {
+		e.header.Set(header, value)
 	}
 	e.header.Set("Accept", "application/json")
 	e.header.Set("User-Agent", "messaging-go/"+Version)

@@ -227,8 +227,6 @@ func (e *envelope) holdsItems() bool {
 		return true
 	case shapeEnvelope:
 		return len(e.messages)+len(e.statuses) > 0
-	case shapeNone, shapeOther, shapeKind:
-		return false
 	default:
 		return false
 	}

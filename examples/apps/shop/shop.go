@@ -68,11 +68,11 @@ func (s *shop) serveHooks(in settings) error {
 func openDatabase(ctx context.Context, in settings) (*shop, error) {
 	s := &shop{sender: in.sender}
 	in.outbox.OnOutcome = s.noteOutcome
-	open := s.openSQLite
+	connect := s.openSQLite
 	if isPostgres(in.databaseURL) {
-		open = s.openPostgres
+		connect = s.openPostgres
 	}
-	if err := open(ctx, in); err != nil {
+	if err := connect(ctx, in); err != nil {
 		return nil, err
 	}
 	var err error
