@@ -27,7 +27,7 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	const tables = `
 CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT);
 CREATE TABLE IF NOT EXISTS listed (day TEXT, id TEXT, reference TEXT, recipient TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT,
-	parts INT, price TEXT);
+	parts INT, price TEXT, problem TEXT);
 CREATE INDEX IF NOT EXISTS listed_by_day ON listed (day, reference);
 CREATE INDEX IF NOT EXISTS listed_by_reference ON listed (reference);
 CREATE TABLE IF NOT EXISTS sms (reference TEXT PRIMARY KEY, recipient TEXT, verdict TEXT, began BIGINT, ended BIGINT)`
@@ -138,8 +138,12 @@ func (d *day) store(ctx context.Context, page sms.Page, position string) error {
 	}
 	for _, row := range page.Transactions {
 		verdict := d.client.SMS.Verdict(row).String()
-		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-			d.key, row.ID, row.ReferenceID, row.To, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price)
+		problem := "" // it has no values of the row
+		if row.ReadError != nil {
+			problem = row.ReadError.Error()
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+			d.key, row.ID, row.ReferenceID, row.To, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price, problem)
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func TestSumsAreExact(t *testing.T) {
 	t.Parallel()
 	d := openDay(t, messagingtest.NewServer(t), ":memory:")
 	insert := func(sender, currency, price string) {
-		const row = "INSERT INTO listed VALUES ($1, '', '', '', 'accepted', $2, 'unknown', $3, 1, $4)"
+		const row = "INSERT INTO listed VALUES ($1, '', '', '', 'accepted', $2, 'unknown', $3, 1, $4, '')"
 		_, err := d.db.ExecContext(t.Context(), row, d.key, sender, currency, price)
 		require.NoError(t, err)
 	}
@@ -341,6 +341,19 @@ func differences(t *testing.T, d *day, records ...string) []string {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	assert.Equal(t, "reference,recorded,listed", lines[0])
 	return lines[1:]
+}
+
+func TestUnreadableRowsAreDifferences(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	service.Seed(messagingtest.Sent{
+		To: "+639171234567", ReferenceID: "r-1", At: midnight.Add(time.Hour), Row: map[string]json.RawMessage{"messageParts": []byte(`"two"`)},
+	})
+	d := openDay(t, service, ":memory:")
+	sums(t, d)
+	found := differences(t, d, "r-1,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z")
+	require.Len(t, found, 1)
+	assert.Regexp(t, `^r-1,unreadable row,.*Parts`, found[0])
 }
 
 // A lost message is reported for the day of its end, or of its beginning if its process was killed.

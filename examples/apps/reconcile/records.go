@@ -40,6 +40,8 @@ SELECT reference, recorded, listed FROM pair
 WHERE recorded = 'unknown' OR (recorded <> listed AND NOT (recorded IN ('refused', 'not sent') AND listed IN ('refused', 'not listed')))
 UNION ALL
 SELECT '', 'no record', COUNT(*) || ' rows without a reference' FROM listed WHERE day = $1 AND reference = '' HAVING COUNT(*) > 0
+UNION ALL
+SELECT reference, 'unreadable row', problem FROM listed WHERE day = $1 AND problem <> ''
 ORDER BY 1`
 	rows, err := d.db.QueryContext(ctx, query, d.key, d.begin.Unix(), d.end.Unix())
 	if err != nil {
