@@ -58,7 +58,6 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	extra := l.extra(q.Extra, members, &problems)
 	position, reason := l.position(q.At)
 	problems.Add("contract", reason)
-	problems.Add("contract", l.Problem())
 	if len(problems) > 0 {
 		return Request{}, problems
 	}
@@ -68,7 +67,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	members = append(members, l.constants...)
 	members = append(members, position...)
 	members = append(members, extra...)
-	return l.write(l.url, members, nil), nil
+	return l.write(l.url, members, nil)
 }
 
 // encodeLink returns the request of a page that a link of the service names. The link has all parameters of a query.
@@ -83,17 +82,7 @@ func (l *List) encodeLink(text string, members []member) (Request, []wire.Proble
 	if l.kind == "query" {
 		members = nil
 	}
-	return l.write(&target, members, parameters(link.Query())), nil
-}
-
-// Problem returns why no request of a listing can carry the key pair, or "". By default the key pair is in the body. It is never put into a
-// URL by default, because proxies and servers log URLs.
-func (l *List) Problem() string {
-	if l.keyPair == nil || l.keyPairAt.In != "body" || l.kind != "query" {
-		return ""
-	}
-	return "names no place for the key pair in a request without a body (auth.keyPair.in); " +
-		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
+	return l.write(&target, members, parameters(link.Query()))
 }
 
 // options returns the parameters of the options that are set, and what is wrong with them.

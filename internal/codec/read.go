@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // reader is the common part of operations that read. They add what they read, and its places.
@@ -37,8 +38,22 @@ func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, li
 	return r
 }
 
-// write returns the request for members, to which it adds the key pair. The parameters of a query are in the order of their names.
-func (r *reader) write(target *url.URL, members, inQuery []member) Request {
+// Problem returns why no request of the operation can carry the key pair, or "". By default the key pair is in the body. It is never put into a
+// URL by default, because proxies and servers log URLs.
+func (r *reader) Problem() string {
+	if r.keyPair == nil || r.keyPairAt.In != "body" || r.kind != "query" {
+		return ""
+	}
+	return "names no place for the key pair in a request without a body (auth.keyPair.in); " +
+		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
+}
+
+// write returns the request for members, to which it adds the key pair, or why it cannot. The parameters of a query are in the order of their
+// names.
+func (r *reader) write(target *url.URL, members, inQuery []member) (Request, []wire.Problem) {
+	if reason := r.Problem(); reason != "" {
+		return Request{}, []wire.Problem{{Field: "contract", Reason: reason}}
+	}
 	inFields, apart := r.credentials()
 	members = append(members, inFields...)
 	inQuery = append(apart, inQuery...)
@@ -47,7 +62,7 @@ func (r *reader) write(target *url.URL, members, inQuery []member) Request {
 		inQuery = nil
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	}
-	return r.request(target, members, inQuery)
+	return r.request(target, members, inQuery), nil
 }
 
 // DecodeFailure reads a response whose HTTP status is a failure. The error says why it is not JSON.
