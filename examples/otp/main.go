@@ -44,7 +44,7 @@ const (
 	maxCodes = 3 // for one number within validFor: strangers can ask for codes, and guess them
 
 	attemptTimeout = 3 * time.Second
-	callTimeout    = 5 * time.Second // of both channels
+	callTimeout    = 4500 * time.Millisecond // of both channels: a page has its response within five seconds
 	minRetryAfter  = 10 * time.Second
 
 	minRequestID = 20 // characters: whoever knows the ID of a request gets its challenge
@@ -137,8 +137,10 @@ type code struct {
 	challenge string // ID that the page must know to try the code
 	reference string // ID that the service and its delivery reports know
 	expires   time.Time
+	message   string // the service's ID, which a delivery report may have in place of the reference
 	tries     int
 	status    webhook.Status // StatusUnknown until the send or a delivery report says more
+	isUnsent  bool           // it provably did not go out
 }
 
 // codes sends and verifies codes. A real program keeps them in its database.
@@ -173,7 +175,7 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 	c.HandleFunc("POST /codes/verify", c.verify)
 	c.HandleFunc("POST /codes/status", c.showStatus)
 	c.Handle("/hooks/delivery", hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
-		c.setStatus(report.ReferenceID, report.Status)
+		c.report(report)
 		return nil
 	}))
 	return c, nil
@@ -222,12 +224,9 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
 	smsErr, err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
-	switch {
-	case err == nil:
-		c.setStatus(message.ReferenceID, webhook.StatusSent)
-	case messaging.VerdictOf(err) == messaging.Unknown: // the code may be on its way, and the page waits for it
-	default:
-		c.setStatus(message.ReferenceID, webhook.StatusFailed)
+	isUnsent := err != nil && messaging.VerdictOf(err) != messaging.Unknown // otherwise it may be on its way, and the page waits for it
+	if isUnsent {
+		c.setUnsent(message.ReferenceID)
 		refuse(w, smsErr, err)
 		return
 	}
@@ -280,7 +279,10 @@ func (c *codes) deliver(ctx context.Context, message sms.Message, digits string)
 		chat := chatapp1.New("channel-1", message.To).Template(template).WithTTL(validFor)
 		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
 	}
-	_, err = messaging.FirstAccepted(ctx, bySMS, byChat)
+	receipt, err := messaging.FirstAccepted(ctx, bySMS, byChat)
+	if err == nil {
+		c.setSent(message.ReferenceID, receipt.ID)
+	}
 	return smsErr, err
 }
 
@@ -289,12 +291,12 @@ func (c *codes) deliver(ctx context.Context, message sms.Message, digits string)
 func (c *codes) settle(message sms.Message) {
 	ctx, cancel := context.WithTimeout(context.Background(), validFor)
 	defer cancel()
-	_, err := c.client.SMS.Settle(ctx, message, time.Now())
+	receipt, err := c.client.SMS.Settle(ctx, message, time.Now())
 	switch messaging.VerdictOf(err) {
 	case messaging.Accepted:
-		c.setStatus(message.ReferenceID, webhook.StatusSent)
+		c.setSent(message.ReferenceID, receipt.ID)
 	case messaging.Refused:
-		c.setStatus(message.ReferenceID, webhook.StatusFailed) // the page offers another code
+		c.setUnsent(message.ReferenceID) // the page offers another code
 	default:
 	}
 }
@@ -371,7 +373,7 @@ func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 			delete(c.byReference, sent.reference)
 			continue
 		}
-		if sent.to != added.to || sent.status.Failed() {
+		if sent.to != added.to || sent.isUnsent { // a report of a failure may be wrong, and the code costs
 			continue
 		}
 		if added.request != "" && sent.request == added.request {
@@ -389,12 +391,41 @@ func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 	return added.challenge, true, nil
 }
 
-// setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.
-func (c *codes) setStatus(reference string, status webhook.Status) {
+// setSent notes that the service took a code, and its ID of the message.
+func (c *codes) setSent(reference, message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byReference[reference]
-	if isKnown && status.Supersedes(sent.status) {
+	if sent, isKnown := c.byReference[reference]; isKnown {
+		sent.message = message
+		sent.setStatus(webhook.StatusSent)
+	}
+}
+
+// setUnsent notes that a code provably did not go out.
+func (c *codes) setUnsent(reference string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sent, isKnown := c.byReference[reference]; isKnown {
+		sent.isUnsent = true
+		sent.setStatus(webhook.StatusFailed)
+	}
+}
+
+// report notes what a delivery report says of a code. It may have only one of the two IDs.
+func (c *codes) report(report webhook.DeliveryReport) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, sent := range c.byReference {
+		isSameMessage := report.ID != "" && report.ID == sent.message
+		if sent.reference == report.ReferenceID || isSameMessage {
+			sent.setStatus(report.Status)
+		}
+	}
+}
+
+// setStatus sets the status, unless there is a later one: the result of a send and delivery reports come in any order.
+func (sent *code) setStatus(status webhook.Status) {
+	if status.Supersedes(sent.status) {
 		sent.status = status
 	}
 }

@@ -296,6 +296,30 @@ func TestThreeCodesForANumber(t *testing.T) {
 	assert.Len(t, c.byReference, 1)
 }
 
+// A report that a code failed may be wrong, and the code costs. It counts, and the same request sends no other.
+func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
+	t.Parallel()
+	service, _, target := serve(t)
+	for i := range maxCodes + 1 {
+		form := url.Values{"to": {"+639171234567"}, "request": {fmt.Sprintf("request-of-a-page-%024d", min(i, 1))}}
+		status, _, err := postAndRead(t.Context(), target, form)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusAccepted, status)
+		for _, message := range service.Sent() {
+			service.ReportDelivery(t.Context(), message.ID, "failed")
+		}
+	}
+	assert.Len(t, service.Sent(), 2, "one for each request")
+}
+
+func TestReportWithoutAReferenceID(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	_, _ = sentCode(t, service, target)
+	c.report(webhook.DeliveryReport{ID: service.Sent()[0].ID, Status: webhook.StatusDelivered})
+	assert.Equal(t, webhook.StatusDelivered, c.status(service.Sent()[0].ReferenceID))
+}
+
 // A page whose response was lost repeats its request, and gets the challenge of the code that went out.
 func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	t.Parallel()
