@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -630,6 +631,7 @@ func TestPagesReportTheListing(t *testing.T) {
 	var got []sms.Page
 	for page, err := range newBook("1 2|2 3|4").client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
 		require.NoError(t, err)
+		page.Next = regexp.MustCompile(`"contract":"[\w-]{4}"`).ReplaceAllString(page.Next, "")
 		got = append(got, page)
 	}
 	assert.Equal(t, []sms.Page{

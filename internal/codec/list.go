@@ -15,8 +15,9 @@ import (
 type List struct {
 	reader
 
-	op  *table.List
-	row *rowFormat
+	op       *table.List
+	row      *rowFormat
+	contract string // op as JSON
 }
 
 // CompileList compiles the listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a request
@@ -26,6 +27,8 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	page, lastRow := op.CursorInLastRow()
 	l := &List{reader: newReader(t, &op.Read, target, pair, page, nil, op.Items), op: op}
 	l.row = compileRowFormat(t, op, lastRow, l.zone)
+	contract, _ := wire.Encode(op) // a table is JSON
+	l.contract = string(contract)
 	for concept, name := range op.Params {
 		if !op.GivesWay(concept) {
 			l.reserve([]member{{name: name}})

@@ -56,16 +56,18 @@ const longestPosition = 64 << 10
 func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow string) string {
 	p := position{
 		Page: at.Number, Rows: at.Rows, Cursor: at.Cursor, Link: l.withoutPair(at.Link),
-		Size: options.PageSize, Last: lastRow, Options: hashOptions(options),
+		Size: options.PageSize, Last: lastRow, Options: l.hashOptions(options),
 	}
 	text, _ := wire.Encode(p) // numbers and strings always have a JSON
 	return string(text)
 }
 
-// hashOptions returns a short hash of each option that is set, by its field, without those that say where a page is. That of a phone number
+// hashOptions returns a short hash of the contract, under which rows have their scale and zone, and of each option that is set, by its field,
+// without those that say where a page is. That of a phone number
 // has 8 bits, because a longer one would identify the number in a list of customers.
-func hashOptions(o sms.ListOptions) map[string]string {
+func (l *List) hashOptions(o sms.ListOptions) map[string]string {
 	values := map[string]string{
+		"contract":      l.contract,
 		"CreatedAfter":  formatBound(o.CreatedAfter),
 		"CreatedBefore": formatBound(o.CreatedBefore),
 		"ID":            o.ID,
@@ -156,7 +158,7 @@ func (l *List) ParsePosition(text string, options sms.ListOptions) (at wire.Posi
 		return at, "", "is of a listing with the PageSize " + strconv.Itoa(p.Size) + "; want the same"
 	}
 	if p.Options != nil {
-		if changed := changedOptions(p.Options, hashOptions(options)); len(changed) > 0 {
+		if changed := changedOptions(p.Options, l.hashOptions(options)); len(changed) > 0 {
 			return at, "", "is of a listing with another " + strings.Join(changed, ", another ") + "; want the same"
 		}
 	}
