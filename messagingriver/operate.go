@@ -220,8 +220,8 @@ const (
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
 	// looked up is sent at once, unless it has expired. If it did go out, the recipient gets it twice.
 	Resend Decision = "resend"
-	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. Its reason
-	// becomes "dropped", followed by the reason before, if there was one.
+	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
+	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.
 	Drop Decision = "drop"
 )
 

@@ -19,6 +19,21 @@ func smsKey(reference string) messagingriver.Key {
 	return messagingriver.Key{Channel: "sms", Reference: reference}
 }
 
+// So what a program does in the transaction of a drop, such as to enqueue an SMS in place of the message, it does once.
+func TestDroppedMessageIsNotDroppedAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		for _, want := range []int{1, 0} {
+			n, err := r.Resolve(t.Context(), messagingriver.Drop, smsKey("a"))
+			require.NoError(t, err)
+			require.Equal(t, want, n)
+		}
+		require.Equal(t, "dropped", show(t, r, "a").Reason)
+	})
+}
+
 // A message that has expired would only be cancelled again, and OnOutcome called again.
 func TestResendLeavesAnExpiredMessage(t *testing.T) {
 	t.Parallel()
@@ -27,6 +42,7 @@ func TestResendLeavesAnExpiredMessage(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Millisecond}, text("expired"))
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("valid"))
 		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
+		time.Sleep(100 * time.Millisecond) // far longer than a millisecond, by the clock of the database
 		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("expired"), smsKey("valid"))
 		require.NoError(t, err)
 		require.Equal(t, 1, n)

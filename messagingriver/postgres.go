@@ -42,7 +42,7 @@ func postgresStatements() statements {
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
 				metadata = metadata || jsonb_build_object('classes', NULL, 'reason', ` + reasonOfDrop + `)
-			WHERE ` + isMessage + ` AND ` + isDecidable + `
+			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND (state <> 'cancelled' OR args->'message' IS NOT NULL)
 			RETURNING id`,
 		moveInDoubt: `
 			UPDATE river_job SET queue = $1

@@ -70,7 +70,7 @@ func sqliteStatements() statements {
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
 				metadata = jsonb_patch(metadata, json_object('classes', NULL, 'reason', ` + reasonOfDrop + `))
-			WHERE ` + isMessage + ` AND ` + isDecidable + `
+			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND (state <> 'cancelled' OR args->'message' IS NOT NULL)
 			RETURNING id`,
 		moveInDoubt: `
 			UPDATE river_job SET queue = ?1

@@ -68,10 +68,9 @@ const (
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
 )
 
-// reasonOfDrop is the reason of a message that is dropped: it keeps the reason before. A message may be dropped again.
+// reasonOfDrop is the reason of a message that is dropped: it keeps the reason before.
 const reasonOfDrop = `
 	CASE
 		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped'
-		WHEN metadata->>'reason' LIKE 'dropped%' THEN metadata->>'reason'
 		ELSE 'dropped: ' || (metadata->>'reason')
 	END`
