@@ -333,15 +333,22 @@ func TestResumeOfCompleteListWithUnreadableRows(t *testing.T) {
 	}
 }
 
-func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
-	s, _ := newShell(t)
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	args := []string{"list", "--format", "csv", "--out", file}
+// interruptedList lists into a file until the listing fails, and returns the file and the arguments.
+func (s *shell) interruptedList() (file string, args []string) {
+	s.Helper()
+	file = filepath.Join(s.TempDir(), "rows.csv")
+	args = []string{"list", "--format", "csv", "--out", file}
 	s.serveRows(`{"id":"m-1"}`, "fails")
 	_, errs, status := s.run(args...)
-	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.Equal(s, cli.ExitUnknown, status, errs)
+	return file, args
+}
+
+func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
+	s, _ := newShell(t)
+	file, args := s.interruptedList()
 	require.NoError(t, os.Remove(file))
-	_, errs, status = s.run(append(args, "--resume")...)
+	_, errs, status := s.run(append(args, "--resume")...)
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "; remove "+statePath(file)+" to begin again")
 }
@@ -349,13 +356,9 @@ func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
 // A file that has become shorter would be filled up with zero bytes.
 func TestResumeOfAFileThatLostRows(t *testing.T) {
 	s, _ := newShell(t)
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	args := []string{"list", "--format", "csv", "--out", file}
-	s.serveRows(`{"id":"m-1"}`, "fails")
-	_, errs, status := s.run(args...)
-	require.Equal(t, cli.ExitUnknown, status, errs)
+	file, args := s.interruptedList()
 	require.NoError(t, os.Truncate(file, 3))
-	_, errs, status = s.run(append(args, "--resume")...)
+	_, errs, status := s.run(append(args, "--resume")...)
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, file+" has 3 bytes, of ")
 	assert.Contains(t, errs, "; remove it and "+statePath(file)+" to begin again")
