@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -26,6 +28,7 @@ type bot struct {
 
 	logger    *slog.Logger
 	db        *sql.DB
+	pool      *pgxpool.Pool       // of db, or nil on SQLite
 	book      *conversations.Book // opt-outs, and when people wrote
 	store     *sqlstore.Store     // events that were handled
 	outbox    *messagingriver.Outbox[*sql.Tx]
@@ -33,19 +36,47 @@ type bot struct {
 	callback  string // where the service reports delivery
 }
 
-// open opens the bot, and creates its tables.
+// open opens the bot. On SQLite it creates the tables.
 func open(ctx context.Context, in settings) (*bot, error) {
-	// The receiver and the outbox share one connection, and each transaction can write.
-	db, err := sql.Open("sqlite", "file:"+in.database+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
-	if err != nil {
+	b := &bot{logger: slog.Default(), channelID: in.channelID}
+	if err := b.connect(ctx, in.database); err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
-	b := &bot{logger: slog.Default(), db: db, channelID: in.channelID}
-	if err = b.build(ctx, in); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := b.build(ctx, in); err != nil {
+		b.close()
+		return nil, err
 	}
 	return b, nil
+}
+
+// connect opens a database: PostgreSQL if it is a URL, and otherwise an SQLite file.
+func (b *bot) connect(ctx context.Context, database string) (err error) {
+	if isPostgres(database) {
+		b.pool, err = pgxpool.New(ctx, database)
+		if err != nil {
+			return err
+		}
+		b.db = stdlib.OpenDBFromPool(b.pool) // the receiver's store and the book use database/sql
+		return nil
+	}
+	b.db, err = sql.Open("sqlite", "file:"+database+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	b.db.SetMaxOpenConns(1) // the receiver and the outbox share the connection
+	return nil
+}
+
+func isPostgres(database string) bool {
+	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+}
+
+// close closes the database. Everything is committed.
+func (b *bot) close() {
+	_ = b.db.Close()
+	if b.pool != nil {
+		b.pool.Close()
+	}
 }
 
 // build makes the parts of the bot on its database.
@@ -58,11 +89,7 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	b.outbox, err = messagingriver.NewSQLite(b.db, client, messagingriver.Options{OnOutcome: b.outcome})
-	if err != nil {
-		return err
-	}
-	if err = b.outbox.Migrate(ctx); err != nil {
+	if err = b.openOutbox(ctx, client); err != nil {
 		return err
 	}
 	b.store, err = sqlstore.New(ctx, b.db, 0)
@@ -78,6 +105,20 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
 	b.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
+}
+
+// openOutbox opens the outbox in the bot's database. On PostgreSQL, where several processes may start at once, "bot migrate" creates its tables.
+func (b *bot) openOutbox(ctx context.Context, client *messaging.Client) (err error) {
+	options := messagingriver.Options{OnOutcome: b.outcome}
+	if b.pool != nil {
+		b.outbox, err = messagingriver.NewPostgresSQL(b.pool, client, options)
+		return err
+	}
+	b.outbox, err = messagingriver.NewSQLite(b.db, client, options)
+	if err != nil {
+		return err
+	}
+	return b.outbox.Migrate(ctx)
 }
 
 // receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.

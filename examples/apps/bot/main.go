@@ -1,13 +1,14 @@
-// Command bot replies to messages of both chat apps. The event and the reply are one transaction in SQLite, so each message gets at most one
-// reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes too late
-// for the 24-hour window of chat app 2.
+// Command bot replies to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each message gets
+// at most one reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes
+// too late for the 24-hour window of chat app 2.
 //
-//	go run ./examples/apps/bot          replies to two people on a test server, which calls it twice for each message, and ends
-//	go run ./examples/apps/bot serve    takes callbacks at /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
+//	go run ./examples/apps/bot            replies to two people on a test server, which calls it twice for each message, and ends
+//	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
+//	go run ./examples/apps/bot serve      takes callbacks at /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
 //
-// The environment of serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
+// The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
 //
-//	BOT_DATABASE    the path of an SQLite file, for one process
+//	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, or the path of an SQLite file, for one process
 //	BOT_ADDRESS     where the bot listens, such as :8080
 //	BOT_URL         where the service calls it, such as https://bot.example.com
 //	BOT_CHANNEL     the ID of your channel on chat app 1
@@ -39,22 +40,19 @@ func main() {
 }
 
 func command(ctx context.Context, args []string) error {
-	switch {
-	case len(args) == 0:
+	if len(args) == 0 {
 		return demo(ctx)
-	case len(args) == 1 && args[0] == "serve":
-		in, err := settingsFromEnv()
-		if err != nil {
-			return err
-		}
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
-		if err != nil {
-			return err
-		}
-		return serve(ctx, listener, in)
-	default:
-		return errors.New("usage: bot [serve]")
 	}
+	tasks := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
+	task, isKnown := tasks[args[0]]
+	if !isKnown {
+		return errors.New("usage: bot [migrate | serve]")
+	}
+	in, err := settingsFromEnv()
+	if err != nil {
+		return err
+	}
+	return task(ctx, in)
 }
 
 // settings differ between installations.
@@ -90,6 +88,24 @@ func settingsFromEnv() (settings, error) {
 	return in, errors.Join(append(missing, hooksErr, clientErr)...)
 }
 
+// migrate creates or updates the tables of the database.
+func migrate(ctx context.Context, in settings) error {
+	b, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return b.outbox.Migrate(ctx)
+}
+
+func listenAndServe(ctx context.Context, in settings) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, listener, in)
+}
+
 // serve serves the bot until the context ends. Then requests in flight end, and the next process sends the other replies.
 func serve(ctx context.Context, listener net.Listener, in settings) error {
 	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
@@ -97,7 +113,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	if err != nil {
 		return err
 	}
-	defer b.db.Close() //nolint:errcheck // everything is committed
+	defer b.close()
 	if err = b.outbox.Start(ctx); err != nil {
 		return err
 	}

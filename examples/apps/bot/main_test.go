@@ -3,16 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,6 +61,35 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, "Your order is on its way.", sent[3].Text)
 }
 
+// newDatabase returns a database with the tables. It is on the server OUTBOX_POSTGRES or, without one, an SQLite file.
+func newDatabase(t *testing.T) string {
+	t.Helper()
+	path := newFileOrServer(t)
+	in, err := demoSettings(path, "http://127.0.0.1:1", messagingtest.NewServer(t))
+	require.NoError(t, err)
+	require.NoError(t, migrate(t.Context(), in))
+	return path
+}
+
+// newFileOrServer returns a database that is empty.
+func newFileOrServer(t *testing.T) string {
+	t.Helper()
+	postgres := os.Getenv("OUTBOX_POSTGRES")
+	if postgres == "" {
+		return filepath.Join(t.TempDir(), "bot.db")
+	}
+	server, err := url.Parse(postgres)
+	require.NoError(t, err)
+	connection, err := pgx.Connect(t.Context(), postgres)
+	require.NoError(t, err)
+	defer connection.Close(t.Context())
+	name := "bot" + strings.ToLower(rand.Text())
+	_, err = connection.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	server.Path = "/" + name
+	return server.String()
+}
+
 // conversation is a running bot, and a person who writes to it.
 type conversation struct {
 	t       *testing.T
@@ -71,8 +104,7 @@ func newConversation(t *testing.T) *conversation {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	c := &conversation{t: t, service: messagingtest.NewServer(t), server: server}
-	path := filepath.Join(t.TempDir(), "bot.db")
-	in, err := demoSettings(path, "http://"+server.Listener.Addr().String(), c.service)
+	in, err := demoSettings(newDatabase(t), "http://"+server.Listener.Addr().String(), c.service)
 	require.NoError(t, err)
 	c.bot, err = open(t.Context(), in)
 	require.NoError(t, err)
@@ -82,7 +114,7 @@ func newConversation(t *testing.T) *conversation {
 	t.Cleanup(func() {
 		server.Close()
 		assert.NoError(t, c.bot.outbox.Stop(context.WithoutCancel(t.Context())))
-		assert.NoError(t, c.bot.db.Close())
+		c.bot.close()
 	})
 	return c
 }
@@ -258,7 +290,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	const messages = 30
 	service := messagingtest.NewServer(t)
-	path := filepath.Join(t.TempDir(), "bot.db")
+	path := newDatabase(t)
 	free := httptest.NewServer(nil)
 	address := free.Listener.Addr().String()
 	free.Close()
@@ -306,8 +338,30 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	b, err := open(t.Context(), in)
 	require.NoError(t, err)
-	defer b.db.Close()
-	var rows int
-	require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM river_job WHERE kind = 'messaging'").Scan(&rows))
+	defer b.close()
+	rows := 0
+	for _, err := range b.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		rows++
+	}
 	assert.Equal(t, messages, rows)
+}
+
+// On PostgreSQL several processes may start at once, so none of them creates the tables.
+func TestServeNeedsTheTablesOnPostgres(t *testing.T) {
+	t.Parallel()
+	database := newFileOrServer(t)
+	if !isPostgres(database) {
+		t.Skip("run it with .ci/with-postgres")
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	in, err := demoSettings(database, "http://"+listener.Addr().String(), messagingtest.NewServer(t))
+	require.NoError(t, err)
+	require.ErrorContains(t, serve(t.Context(), listener, in), "Migrate")
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	require.ErrorContains(t, command(t.Context(), []string{"server"}), "usage: bot [migrate | serve]")
 }
