@@ -6,8 +6,20 @@
 //
 // The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. If a quoted text
 // has a single quote in it or does not end, where the next line begins is not certain, and nothing is sent. The environment has the account (see
-// messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), in CAMPAIGN_ADDRESS the address at which the service
-// calls it, such as :8080, and in CAMPAIGN_ZONE the time zone of the recipients, such as Asia/Manila.
+// messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
+//
+//	CAMPAIGN_ADDRESS     where the service calls the campaign, such as :8080
+//	CAMPAIGN_ZONE        the time zone of the recipients, such as Asia/Manila
+//	CAMPAIGN_DATABASE    a PostgreSQL URL such as postgres://user@localhost/shop; without it, an SQLite file in the folder
+//
+// Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start it again, too. For up to 16
+// minutes it then looks up each message that may have been sent. A message that the service does not list is unknown in results.csv, and waits
+// for a person. On PostgreSQL these are only messages whose requests had begun. On SQLite they are the messages that were in work, even if they
+// still waited for the rate. Find out whether the message was sent, and decide with the command outbox (see docs/outbox.md):
+//
+//	export DATABASE_URL=FOLDER/campaign.db    # or $CAMPAIGN_DATABASE, with outbox --schema campaign_spring
+//	outbox resolve sent spring-17             # it was sent
+//	outbox resolve resend spring-18           # it was not: start the campaign again
 package main
 
 import (
@@ -29,6 +41,8 @@ import (
 	"time"
 	_ "time/tzdata" // zones for machines that have none
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -41,7 +55,11 @@ import (
 
 const (
 	name = "spring"
-	rate = 50 // messages per second that the account may send
+	// rate is how many messages a second the account may send.
+	rate = 50
+	// workers is how many messages are in work at once: the rate times the seconds that a response takes. On SQLite a kill can leave as many to a
+	// person.
+	workers = 5
 )
 
 func main() {
@@ -50,7 +68,7 @@ func main() {
 	if len(os.Args) == 1 {
 		err = demo(ctx)
 	} else {
-		err = start(ctx, os.Args[1], messagingriver.Options{Rate: rate})
+		err = start(ctx, os.Args[1], messagingriver.Options{Rate: rate, Workers: workers})
 	}
 	stop()
 	if err != nil {
@@ -77,7 +95,7 @@ func demo(ctx context.Context) error {
 	connect := func(options ...messaging.Option) (*messaging.Client, error) {
 		return messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
 	}
-	return run(ctx, folder, connect, hooks, "localhost:0", messagingriver.Options{})
+	return run(ctx, settings{folder: folder, address: "localhost:0", hooks: hooks, connect: connect})
 }
 
 // start runs the campaign in a folder with the settings of the environment.
@@ -101,7 +119,9 @@ func start(ctx context.Context, folder string, options messagingriver.Options) e
 	connect := func(options ...messaging.Option) (*messaging.Client, error) {
 		return messaging.NewClientFromEnv(append(options, messaging.WithGuard(quietHours(zone)))...)
 	}
-	return run(ctx, folder, connect, hooks, address, options)
+	return run(ctx, settings{
+		folder: folder, database: os.Getenv("CAMPAIGN_DATABASE"), address: address, hooks: hooks, connect: connect, options: options,
+	})
 }
 
 // quietHours returns a guard that postpones messages from 20:00 to 8:00. The outbox keeps them until then.
@@ -125,39 +145,86 @@ func untilMorning(now time.Time) time.Duration {
 	return max(0, morning.Sub(now))
 }
 
-// A connector returns a client for the account, with more options.
-type connector func(...messaging.Option) (*messaging.Client, error)
+// settings differ between campaigns.
+type settings struct {
+	folder   string
+	database string // a PostgreSQL URL, or empty for an SQLite file in the folder
+	address  string // where the service calls the webhook
+	hooks    *webhook.Receiver
+	connect  func(...messaging.Option) (*messaging.Client, error) // returns a client for the account, with more options
+	options  messagingriver.Options
+}
 
-func run(ctx context.Context, folder string, connect connector, hooks *webhook.Receiver, address string, options messagingriver.Options) error {
-	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+func run(ctx context.Context, in settings) error {
+	database, err := openDatabase(ctx, in)
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // everything is committed
-	db.SetMaxOpenConns(1)
-	book, err := conversations.New(ctx, db, conversations.Options{})
+	defer database.close()
+	book, err := conversations.New(ctx, database.db, conversations.Options{})
 	if err != nil {
 		return err
 	}
-	client, err := connect(messaging.WithGuard(book.Guard))
+	client, err := in.connect(messaging.WithGuard(book.Guard))
 	if err != nil {
 		return err
 	}
-	server, err := receive(ctx, address, hooks, book)
+	server, err := receive(ctx, in.address, in.hooks, book)
 	if err != nil {
 		return err
 	}
 	defer server.Shutdown(context.WithoutCancel(ctx)) //nolint:errcheck // a STOP under way is noted; the service repeats others
-	return send(ctx, folder, db, client, options)
-}
-
-// send sends to the recipients in a folder, and writes the results.
-func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Client, options messagingriver.Options) error {
-	outbox, err := messagingriver.NewSQLite(db, client, options)
+	outbox, err := database.newOutbox(client, in.options)
 	if err != nil {
 		return err
 	}
-	if err = outbox.Migrate(ctx); err != nil {
+	return send(ctx, in.folder, database.db, client, outbox)
+}
+
+// database has the messages and the opt-outs.
+type database struct {
+	db   *sql.DB
+	pool *pgxpool.Pool // of db, or nil on SQLite
+}
+
+func openDatabase(ctx context.Context, in settings) (*database, error) {
+	if in.database != "" {
+		pool, err := pgxpool.New(ctx, in.database)
+		if err != nil {
+			return nil, err
+		}
+		return &database{db: stdlib.OpenDBFromPool(pool), pool: pool}, nil
+	}
+	db, err := sql.Open("sqlite", in.folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &database{db: db}, nil
+}
+
+// newOutbox returns the outbox of the campaign. On PostgreSQL it has a schema of its own: other programs send none of its messages, and it sends
+// none of theirs.
+func (d *database) newOutbox(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[*sql.Tx], error) {
+	if d.pool == nil {
+		return messagingriver.NewSQLite(d.db, client, options)
+	}
+	options.Schema = "campaign_" + name
+	return messagingriver.NewPostgresSQL(d.pool, client, options)
+}
+
+// close closes the database. Everything is committed.
+func (d *database) close() {
+	_ = d.db.Close()
+	if d.pool != nil {
+		d.pool.Close()
+	}
+}
+
+// send sends to the recipients in a folder, and writes the results.
+func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Client, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	err := outbox.Migrate(ctx)
+	if err != nil {
 		return err
 	}
 	messages, invalid, err := readRecipients(folder+"/recipients.csv", client)

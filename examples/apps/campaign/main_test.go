@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -12,18 +14,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // The test binary is also the program that is killed.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("CAMPAIGN_FOLDER"); folder != "" {
-		options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40}
+		options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40, Workers: workers}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		if err := start(ctx, folder, options); err != nil {
@@ -41,6 +47,7 @@ type program struct {
 	service         *messagingtest.Server
 	folder, address string
 	zone            string
+	database        string
 }
 
 // newProgram makes a program whose folder has a file of recipients. In its zone it is the given hour.
@@ -51,7 +58,28 @@ func newProgram(t *testing.T, hour int, recipients string) *program {
 	free.Close()
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(recipients), 0o600))
-	return &program{t: t, service: messagingtest.NewServer(t), folder: folder, address: address, zone: zoneAt(hour)}
+	return &program{
+		t: t, service: messagingtest.NewServer(t), folder: folder, address: address, zone: zoneAt(hour), database: newDatabase(t),
+	}
+}
+
+// newDatabase returns the URL of a database on the server OUTBOX_POSTGRES. Without one it returns "", and the program uses SQLite.
+func newDatabase(t *testing.T) string {
+	t.Helper()
+	postgres := os.Getenv("OUTBOX_POSTGRES")
+	if postgres == "" {
+		return ""
+	}
+	server, err := url.Parse(postgres)
+	require.NoError(t, err)
+	connection, err := pgx.Connect(t.Context(), postgres)
+	require.NoError(t, err)
+	defer connection.Close(t.Context())
+	databaseName := "campaign" + strings.ToLower(rand.Text())
+	_, err = connection.Exec(t.Context(), "CREATE DATABASE "+databaseName)
+	require.NoError(t, err)
+	server.Path = "/" + databaseName
+	return server.String()
 }
 
 // zoneAt returns a time zone in which it is an hour now.
@@ -67,7 +95,7 @@ func (p *program) start() *exec.Cmd {
 	p.t.Helper()
 	process := exec.CommandContext(p.t.Context(), os.Args[0])
 	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_ZONE="+p.zone,
-		"MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
+		"CAMPAIGN_DATABASE="+p.database, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
 	require.NoError(p.t, process.Start())
 	return process
 }
@@ -102,7 +130,8 @@ func TestEachRecipientOnce(t *testing.T) {
 	process := p.start()
 	last := fmt.Sprintf("63917%07d", recipients-1)
 	p.receive(messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
-	for range 11 {
+	const kills = 11
+	for range kills {
 		before := service.Requests()
 		require.Eventually(t, func() bool { return service.Requests() > before+5 }, time.Minute, time.Millisecond)
 		require.NoError(t, process.Process.Kill())
@@ -122,7 +151,38 @@ func TestEachRecipientOnce(t *testing.T) {
 	assert.Equal(t, len(times), strings.Count(results, ",accepted,"), "%s", results)
 	assert.Equal(t, 1, strings.Count(results, ",not sent,"), "%s", results)
 	assert.Contains(t, results, "opted out")
+	unknown := strings.Count(results, ",unknown,")
+	if p.database == "" {
+		assert.LessOrEqual(t, unknown, kills*5, "as many as are in work")
+	} else {
+		assert.LessOrEqual(t, unknown, kills, "those whose requests began and did not arrive")
+	}
 	assert.Equal(t, 1+recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
+}
+
+// On PostgreSQL the campaign shares the database with other programs, but not their messages.
+func TestMessagesOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n17,+639171234567,Spring sale\n")
+	if p.database == "" {
+		t.Skip("run it with .ci/with-postgres")
+	}
+	pool, err := pgxpool.New(t.Context(), p.database)
+	require.NoError(t, err)
+	defer pool.Close()
+	client, err := messaging.NewClient(p.service.URL, messaging.WithToken(p.service.Token))
+	require.NoError(t, err)
+	other, err := messagingriver.NewPostgres(pool, client, messagingriver.Options{})
+	require.NoError(t, err)
+	require.NoError(t, other.Migrate(t.Context()))
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := other.Insert(t.Context(), tx, sms.Message{From: "ACME", To: "+639181234567", Text: "Your order 17", ReferenceID: "order-17"})
+		return err
+	}))
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 1)
+	assert.Equal(t, "spring-17", p.service.Sent()[0].ReferenceID)
+	assert.NotContains(t, p.results(), "order-17")
 }
 
 // A line that cannot be sent is in the results with its reason, and the others are sent.
