@@ -8,7 +8,8 @@
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
 //
-//	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, or the path of an SQLite file, for one process
+//	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, without the outbox of another program, or the path of an SQLite
+//	                file, for one process
 //	BOT_ADDRESS     where the bot listens, such as :8080
 //	BOT_URL         where the service calls it, such as https://bot.example.com
 //	BOT_CHANNEL     the ID of your channel on chat app 1

@@ -231,7 +231,7 @@ func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Clie
 	if err != nil {
 		return err
 	}
-	log.Printf("%d lines are valid, and %d are not", len(messages), len(invalid)) //nolint:gosec // numbers
+	log.Printf("%d lines are valid, and %d are not", len(messages), len(invalid))
 	if err = enqueue(ctx, db, outbox, messages); err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 		for _, campaign := range campaigns {
 			left += campaign.Unfinished()
 		}
-		log.Printf("%d left", left) //nolint:gosec // a number
+		log.Printf("%d left", left)
 		if left == 0 {
 			return nil
 		}
@@ -409,8 +409,8 @@ func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbo
 	}
 	// A program that is killed may leave half of the temporary file, but not half of the results.
 	temporary := path + ".tmp"
-	if err := os.WriteFile(temporary, file.Bytes(), 0o600); err != nil { //nolint:gosec // the user names it
+	if err := os.WriteFile(temporary, file.Bytes(), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(temporary, path) //nolint:gosec // the user names it
+	return os.Rename(temporary, path)
 }
