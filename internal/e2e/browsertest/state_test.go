@@ -344,8 +344,8 @@ func testTrafficPage(t *testing.T, tab browser, command string) {
 
 	do(t, tab, `document.querySelector('a[href$="page/faults"]').click()`)
 	eventually(t, tab, `document.querySelector("#scope")`)
-	do(t, tab, `const f = document.querySelector("#scope"); f.elements.to.value = "`+ben+`"; f.elements.amount.value = "duration"; f.elements.duration.value = "1h"; document.querySelector("#fault-status-500 button").click()`)
-	eventually(t, tab, `document.querySelector("#rules").innerText.includes("`+ben+`") && document.querySelector("#rules").innerText.includes("status-500")`)
+	do(t, tab, `const f = document.querySelector("#scope"); f.elements.to.value = "`+ben+`"; f.elements.amount.value = "duration"; f.elements.duration.value = "1h"; document.querySelector("#fault-status [name=status]").value = "500"; document.querySelector("#fault-status button").click()`)
+	eventually(t, tab, `document.querySelector("#rules").innerText.includes("`+ben+`") && document.querySelector("#rules").innerText.includes("status 500")`)
 	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "Hi"})
 	require.Error(t, err)
 	b.text(t, ana, "not for you")
