@@ -344,9 +344,11 @@ func testTrafficPage(t *testing.T, tab browser, command string) {
 
 	do(t, tab, `document.querySelector('a[href$="page/faults"]').click()`)
 	eventually(t, tab, `document.querySelector("#scope")`)
-	do(t, tab, `const f = document.querySelector("#scope"); f.elements.to.value = "`+ben+`"; f.elements.amount.value = "duration"; f.elements.duration.value = "1h"; document.querySelector("#fault-status [name=status]").value = "500"; document.querySelector("#fault-status button").click()`)
+	do(t, tab, `const f = document.querySelector("#scope"); f.elements.to.value = "`+ben+`"; f.elements.amount.value = "duration"; f.elements.duration.value = "1h"; f.elements.skip.value = "1"; document.querySelector("#fault-status [name=status]").value = "500"; document.querySelector("#fault-status button").click()`)
 	eventually(t, tab, `document.querySelector("#rules").innerText.includes("`+ben+`") && document.querySelector("#rules").innerText.includes("status 500")`)
-	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "Hi"})
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "It passes"})
+	require.NoError(t, err)
+	_, err = b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "Hi"})
 	require.Error(t, err)
 	b.text(t, ana, "not for you")
 	do(t, tab, `document.querySelector("#rules .mini").click()`)

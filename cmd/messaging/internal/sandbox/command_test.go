@@ -219,11 +219,15 @@ func TestCommandPrintsEvents(t *testing.T) {
 		post("faults", `{"fault":"accept-then-drop","n":1}`)
 		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Lost"})
 		require.Error(t, err)
+		post("faults", `{"fault":"status","status":401,"n":1}`)
+		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Refused"})
+		require.Error(t, err)
 		if !quiet {
 			printed("message  SMS ACME → +639171234567: Hi<U+001B>[2J there (msg-")
 			printed("answer   SMS +639171234567 → ACME: Yes")
 			printed("callback answer → 200 in")
 			printed("fault    POST /sms/send met accept-then-drop: a correct client says unknown")
+			printed("fault    POST /sms/send met status → 401: a correct client says refused")
 		}
 		cancel()
 		require.Equal(t, 0, <-code)

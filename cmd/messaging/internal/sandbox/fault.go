@@ -203,16 +203,16 @@ func (f faultRule) Scope() string { return joinFilled(f.To, f.Operation) }
 
 // Label is the name of the fault with its parameters.
 func (f faultRule) Label() string {
-	label := f.Fault
+	words := []string{f.Fault}
 	if f.Status > 0 {
-		label += " " + itoa(f.Status)
+		words = append(words, itoa(f.Status))
 	}
 	for _, parameter := range []string{f.Code, f.Delay, f.RetryAfter} {
 		if parameter != "" {
-			label += " " + parameter
+			words = append(words, parameter)
 		}
 	}
-	return label
+	return strings.Join(words, " ")
 }
 
 // Amount describes how many requests meet the fault.
