@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -24,8 +25,8 @@ import (
 // It stops at an unknown outcome, at any error that is not from a send, at ErrDuplicate, at a *ValidationError, and when ctx has ended. It also
 // stops if a guard denied or postponed the message or could not decide, except for ErrWindowClosed, which is about one channel only.
 //
-// The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. No functions, or a
-// nil one, is a *ValidationError.
+// The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. To act on the error
+// of an earlier send, let its function assign it to a variable, as the example does. No functions, or a nil one, is a *ValidationError.
 //
 // Clients derived by With share the breakers of the service, so create the client of a second account with NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
@@ -91,6 +92,15 @@ func (f sendErrors) Error() string {
 		texts[i] = err.Error()
 	}
 	return strings.Join(texts, "; then ")
+}
+
+// LogValue logs the errors as send1, send2 and so on.
+func (f sendErrors) LogValue() slog.Value {
+	attrs := make([]slog.Attr, len(f))
+	for i, err := range f {
+		attrs[i] = slog.Any(fmt.Sprintf("send%d", i+1), err)
+	}
+	return slog.GroupValue(attrs...)
 }
 
 // Unwrap returns the last error.

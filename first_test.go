@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +134,21 @@ func TestFirstAcceptedErrorHasTheVerdictOfTheLast(t *testing.T) {
 	assert.Equal(t, time.Minute, after)
 }
 
+func TestFirstAcceptedErrorIsLoggedInGroups(t *testing.T) {
+	t.Parallel()
+	first := &messaging.Error{Operation: "chatapp2.send", Verdict: messaging.NotSent, ReferenceID: "order-17"}
+	second := &messaging.Error{Operation: "sms.send", Verdict: messaging.Unknown, StatusCode: 503}
+	_, err := messaging.FirstAccepted(t.Context(), failing(first), failing(second))
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Error("send", "err", err)
+	for _, want := range []string{
+		"err.send1.operation=chatapp2.send", `err.send1.verdict="not sent"`, "err.send1.reference_id=order-17",
+		"err.send2.operation=sms.send", "err.send2.verdict=unknown", "err.send2.status=503",
+	} {
+		assert.Contains(t, log.String(), want)
+	}
+}
+
 func TestFirstAcceptedRejectsWrongArguments(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -197,9 +214,11 @@ func ExampleFirstAccepted() {
 	}
 	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1) // no credit for SMS
 
+	var smsErr error // nil if the SMS was accepted
 	receipt, err := messaging.FirstAccepted(context.Background(),
-		func(ctx context.Context) (messaging.Receipt, error) {
-			return once.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 4711", ReferenceID: "code-1"})
+		func(ctx context.Context) (receipt messaging.Receipt, err error) {
+			receipt, smsErr = once.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 4711", ReferenceID: "code-1"})
+			return receipt, smsErr
 		},
 		func(ctx context.Context) (messaging.Receipt, error) {
 			return client.ChatApp1.Send(ctx, chatapp1.New("channel-1", "+639171234567").Text("Your code is 4711").WithReference("code-1"))
@@ -207,5 +226,8 @@ func ExampleFirstAccepted() {
 	)
 	sent := service.Sent()
 	fmt.Println(messaging.VerdictOf(err), receipt.ReferenceID, sent[len(sent)-1].Channel)
-	// Output: accepted code-1 chatapp1
+	fmt.Println("the SMS was", messaging.VerdictOf(smsErr), errors.Is(smsErr, messaging.ErrInsufficientBalance))
+	// Output:
+	// accepted code-1 chatapp1
+	// the SMS was refused true
 }

@@ -41,6 +41,7 @@ func (r *row) at(clock time.Duration) Sent {
 // A ledger holds the messages that the server has processed. The server's mutex guards it.
 type ledger struct {
 	requests         int // since the start or the last Reset
+	idPrefix         string
 	serial           int // the number in the last ID
 	balance          amount
 	refuseDuplicates bool
@@ -63,6 +64,7 @@ type ledger struct {
 
 func newLedger() ledger {
 	return ledger{
+		idPrefix:    "msg-",
 		balance:     firstBalance,
 		deliveries:  map[string]Delivery{},
 		byID:        map[string]*row{},
@@ -126,7 +128,7 @@ func (l *ledger) pay(parts int) bool {
 func (l *ledger) newID(channel string) string {
 	for {
 		l.serial++
-		id := "msg-" + strconv.Itoa(l.serial)
+		id := l.idPrefix + strconv.Itoa(l.serial)
 		if channel == channelChatApp2 {
 			id = "wamid." + base64.StdEncoding.EncodeToString([]byte(id))
 		}

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"testing"
 	"time"
@@ -29,6 +30,17 @@ func TestSeedFillsAbsentFields(t *testing.T) {
 
 	s.Seed(Sent{ID: "msg-4"})
 	assert.Equal(t, "msg-5", send(t, client, s, goodBody).data(t)["id"], "an ID that is taken is passed over")
+}
+
+// TestIDPrefix: the IDs of all channels have the prefix, also those that Seed fills in.
+func TestIDPrefix(t *testing.T) {
+	s := NewServer(t, WithIDPrefix("run-7-"))
+	client := newClient(t)
+	assert.Equal(t, "run-7-1", send(t, client, s, goodBody).data(t)["id"])
+	s.Seed(Sent{Channel: channelChatApp2}, Sent{})
+	sent := s.Sent()
+	assert.Equal(t, "wamid."+base64.StdEncoding.EncodeToString([]byte("run-7-2")), sent[1].ID)
+	assert.Equal(t, "run-7-3", sent[2].ID)
 }
 
 func TestSeedCopies(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
 // The URL holds placeholders of the contract, such as %s, which the service replaces and package net/url cannot parse: pass it on byte for
-// byte. The first secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. A parameter
+// byte. Repeated slashes in the path become one, because an http.ServeMux redirects such a path, and a service may not follow. The first
+// secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. A parameter
 // that base has already is not added again.
 //
 // It returns an error, without the URL, if base is not an absolute http or https URL or has a fragment, white space or a parameter
@@ -26,7 +27,8 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	if reason := checkBase(base); reason != "" {
 		return "", errors.New("webhook: DeliveryURL: the base URL: " + reason)
 	}
-	path, query, hasQuery := strings.Cut(base, "?")
+	address, query, hasQuery := strings.Cut(base, "?")
+	path := mergeSlashes(address)
 	for _, s := range rcv.pathSecrets {
 		path = strings.ReplaceAll(path, "{"+s.name+"}", url.PathEscape(s.first()))
 	}
@@ -53,6 +55,15 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	default:
 		return path + "?" + query + added, nil
 	}
+}
+
+// mergeSlashes returns a URL without a query, with one slash for each run of slashes in its path. Package net/url cannot parse placeholders.
+func mergeSlashes(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	for strings.Contains(rest, "//") {
+		rest = strings.ReplaceAll(rest, "//", "/")
+	}
+	return scheme + "://" + rest
 }
 
 // secretParams returns the parameters of a callback URL that hold secrets.

@@ -1,6 +1,7 @@
-// Command otp sends one-time codes and verifies them. It runs on a test server, so it needs no account:
+// Command otp sends one-time codes and verifies them.
 //
-//	go run ./examples/otp
+//	go run ./examples/otp          asks for two codes and enters them, on a test server
+//	go run ./examples/otp serve    serves a page and its requests, for the account or the sandbox in the environment, until it is stopped
 //
 // A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, both
 // channels take five, and an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only
@@ -52,15 +53,26 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	err := run(ctx, os.Args[1:])
 	stop()
 	if err != nil {
 		log.Fatalln("otp:", err)
 	}
 }
 
-func run(ctx context.Context) error {
-	service := messagingtest.Start() // with an account, use messaging.NewClientFromEnv
+func run(ctx context.Context, args []string) error {
+	switch strings.Join(args, " ") {
+	case "":
+		return runDemo(ctx)
+	case "serve":
+		return serve(ctx, os.Stdout)
+	default:
+		return errors.New("usage: otp [serve]")
+	}
+}
+
+func runDemo(ctx context.Context) error {
+	service := messagingtest.Start()
 	defer service.Close()
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(attemptTimeout))
 	if err != nil {
@@ -70,7 +82,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := httptest.NewUnstartedServer(nil) // a real program has an http.Server with limits, as in docs/webhooks.md
+	server := httptest.NewUnstartedServer(nil) // serve has an http.Server with limits
 	c, err := newCodes(client, hooks, "http://"+server.Listener.Addr().String())
 	if err != nil {
 		return err

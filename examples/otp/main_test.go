@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
+func serveTest(t *testing.T) (*messagingtest.Server, *codes, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
 	c, target := serveFor(t, service.URL, service.Token)
@@ -74,9 +75,64 @@ func postAndRead(ctx context.Context, target string, form url.Values) (status in
 	return response.StatusCode, string(text), err
 }
 
+// TestServe runs the program for an account in the environment, and uses it as the page does.
+func TestServe(t *testing.T) {
+	service := messagingtest.NewServer(t)
+	t.Setenv("MESSAGING_BASE_URL", service.URL)
+	t.Setenv("MESSAGING_TOKEN", service.Token)
+	t.Setenv("OTP_ADDRESS", "127.0.0.1:0")
+	ctx, stop := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		err := serve(ctx, writer)
+		served <- err
+		_ = writer.CloseWithError(err)
+	}()
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	require.NoError(t, err)
+	home := strings.TrimPrefix(strings.TrimSpace(line), "otp: open ")
+
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, home, nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	shown, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Contains(t, string(shown), "Send a code")
+	for _, path := range []string{`"codes"`, `"codes/verify"`} {
+		assert.Contains(t, string(shown), path)
+	}
+
+	status, challenge, err := postAndRead(ctx, home+"codes", url.Values{"to": {"+639171234567"}})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, status)
+	message, err := service.WaitFor(ctx, "+639171234567")
+	require.NoError(t, err)
+	results := service.ReportDelivery(ctx, message.ID, "delivered")
+	require.Len(t, results, 1)
+	assert.Equal(t, http.StatusOK, results[0].StatusCode, "without OTP_URL the service calls the address")
+	_, shownStatus, err := postAndRead(ctx, home+"codes/status", url.Values{"challenge": {challenge}})
+	require.NoError(t, err)
+	assert.Equal(t, "delivered\n", shownStatus)
+	status, err = postForm(ctx, home+"codes/verify", url.Values{"challenge": {challenge}, "code": {message.Code()}})
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusNoContent, status)
+
+	stop()
+	assert.NoError(t, <-served)
+}
+
+func TestUsage(t *testing.T) {
+	t.Setenv("MESSAGING_BASE_URL", "")
+	require.EqualError(t, run(t.Context(), []string{"server"}), "usage: otp [serve]")
+	require.ErrorContains(t, run(t.Context(), []string{"serve"}), "MESSAGING_BASE_URL")
+}
+
 func TestReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
 	done := make(chan int)
 	go func() {
@@ -94,7 +150,7 @@ func TestReportBeforeSendReturns(t *testing.T) {
 
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
 	begun := time.Now()
 	status, err := post(t.Context(), target, "+639171234567")
@@ -108,7 +164,7 @@ func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
 	ctx, hangUp := context.WithCancel(t.Context())
 	go func() { _, _ = post(ctx, target, "+639171234567") }()
@@ -122,7 +178,7 @@ func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 
 func TestRefusedCodeIsFailed(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.Inject(messagingtest.FaultCode("1"), 2) // by SMS, and over chat app 1
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
@@ -133,7 +189,7 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 
 func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1)
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
@@ -177,7 +233,7 @@ func TestCodesFallBackAtOnceWhileSMSIsDown(t *testing.T) {
 
 func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err := post(t.Context(), target, "+639171234567")
@@ -221,7 +277,7 @@ func enter(t *testing.T, target, challenge, digits string) int {
 
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	challenge, digits := sentCode(t, service, target)
 	assert.Equal(t, http.StatusForbidden, enter(t, target, challenge, "no code"))
 	assert.Equal(t, http.StatusGone, enter(t, target, "another", digits), "an unknown challenge")
@@ -245,7 +301,7 @@ func TestVerify(t *testing.T) {
 // A stranger who knows the number gets a challenge of his own, even while a code is pending, and cannot use up the tries of another.
 func TestStrangerCannotUseUpTheTries(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge, digits := sentCode(t, service, target)
@@ -262,7 +318,7 @@ func TestStrangerCannotUseUpTheTries(t *testing.T) {
 // Strangers can neither flood a number with codes nor get more tries by asking for more codes.
 func TestThreeCodesForANumber(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	service.SetFault("chatapp1", "+639171234567", messagingtest.FaultCode("1"))
 	for range maxCodes + 1 { // codes that did not go out do not count
@@ -299,7 +355,7 @@ func TestThreeCodesForANumber(t *testing.T) {
 // A report that a code failed may be wrong, and the code costs. It counts, and the same request sends no other.
 func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 	t.Parallel()
-	service, _, target := serve(t)
+	service, _, target := serveTest(t)
 	for i := range maxCodes + 1 {
 		form := url.Values{"to": {"+639171234567"}, "request": {fmt.Sprintf("request-of-a-page-%024d", min(i, 1))}}
 		status, _, err := postAndRead(t.Context(), target, form)
@@ -314,7 +370,7 @@ func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 
 func TestReportWithoutAReferenceID(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	_, _ = sentCode(t, service, target)
 	c.report(webhook.DeliveryReport{ID: service.Sent()[0].ID, Status: webhook.StatusDelivered})
 	assert.Equal(t, webhook.StatusDelivered, c.status(service.Sent()[0].ReferenceID))
@@ -323,7 +379,7 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 // A page whose response was lost repeats its request, and gets the challenge of the code that went out.
 func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	form := url.Values{"to": {"+639171234567"}, "request": {rand.Text()}}
 	challenges := make(chan string, 5)
 	var pages sync.WaitGroup
@@ -356,7 +412,7 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 // A code whose outcome is unknown may be on its way: a second one for the same page would make it wrong.
 func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge := ""
@@ -474,7 +530,7 @@ func TestResponseComesInTime(t *testing.T) {
 // Other spellings of a number do not get it more codes.
 func TestOneSpellingOfANumber(t *testing.T) {
 	t.Parallel()
-	service, c, target := serve(t)
+	service, c, target := serveTest(t)
 	spellings := []string{
 		"639171234567", "00639171234567", "09171234567", "9171234567", " +639171234567", "+639171234567 ", "+63 917 123 4567", "+63-917-1234567",
 		"++639171234567", "+0639171234567", "+00639171234567", "+639171234567\n", "+63917123456٧", "tel:+639171234567",
@@ -496,8 +552,8 @@ func TestOneSpellingOfANumber(t *testing.T) {
 
 func TestCallbackURLSurvivesARestart(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-this-test")
-	_, before, _ := serve(t)
-	_, after, _ := serve(t)
+	_, before, _ := serveTest(t)
+	_, after, _ := serveTest(t)
 	first, err := url.Parse(before.callback)
 	require.NoError(t, err)
 	second, err := url.Parse(after.callback)

@@ -98,6 +98,7 @@ func TestPage(t *testing.T) {
 	t.Run("signs", func(t *testing.T) { testSigns(t, tab, command) })
 	t.Run("a long URL", func(t *testing.T) { testLongURL(t, tab, command) })
 	t.Run("touch, zoom and paper", func(t *testing.T) { testTouch(t, tab, command) })
+	t.Run("one-time codes", func(t *testing.T) { testOTP(t, tab, command) })
 	t.Run("traffic and faults", func(t *testing.T) { testTrafficPage(t, tab, command) })
 	t.Run("twelve tabs", func(t *testing.T) { testTwelveTabs(t, tab, command) })
 	t.Run("no shared workers", func(t *testing.T) { testNoSharedWorkers(t, tab, command) })

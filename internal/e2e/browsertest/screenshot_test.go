@@ -64,7 +64,7 @@ func scene(t *testing.T, b *box, hooks string) {
 	b.post(t, "faults", map[string]any{"fault": "accept-then-drop", "n": 1})
 	_, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: ben, Text: "Did this go out?", ReferenceID: "order-18"})
 	require.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
-	b.post(t, "faults", map[string]any{"fault": "status-429", "n": 3, "delay": "2s"})
+	b.post(t, "faults", map[string]any{"fault": "status", "status": 429, "n": 3, "retryAfter": "2s"})
 	b.post(t, "faults", map[string]any{"fault": "slow", "share": 0.2, "delay": "1s"})
 }
 

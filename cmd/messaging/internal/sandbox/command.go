@@ -24,6 +24,7 @@ type command struct {
 	listen, contract string
 	quiet, open      bool
 	webhooks         map[string]*string
+	faults           []string
 	config           Config
 }
 
@@ -37,10 +38,17 @@ func NewCommand(console cli.Console) *cobra.Command {
 
 It prints the variables that name it as an account, then the address of the page. Run its "export" lines in another shell, and
 the other commands and your program send to the sandbox. It sends nothing to real phones, keeps messages in memory, and runs
-until it is interrupted.`,
+until it is interrupted.
+
+A fault has the same name and parameters in the flag --fault, on the page and in a POST to /_sandbox/faults:
+
+` + faultHelp() + `
+Each fault needs n (the next requests), duration or share (0 to 1), and can have skip (requests that pass first), to (a recipient) and
+operation (` + strings.Join(operationNames(), ", ") + `).`,
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
   messaging sandbox --open --quiet
+  messaging sandbox --fault status,status=429,retryAfter=2s,skip=10,duration=30s
   messaging sandbox --contract contract.json --token my-token`,
 		Args: cli.NoArgs,
 	}
@@ -50,6 +58,7 @@ until it is interrupted.`,
 	flags.StringVar(&c.config.Token, "token", "", "the `token` of the service, or its API key if the contract has a key pair (random by default)")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "do not print a line for each message, reply, callback and fault")
 	flags.BoolVar(&c.open, "open", false, "open the page in the browser")
+	flags.StringArrayVar(&c.faults, "fault", nil, "a `fault` from the start, such as accept-then-drop,n=1; can be repeated")
 	for _, channel := range table.Channels() {
 		c.webhooks[channel.Name] = flags.String("webhook-"+channel.Name, "", "the `URL` that gets replies by "+channel.Title)
 	}
@@ -60,6 +69,15 @@ until it is interrupted.`,
 		return c.run(run.Context(), console)
 	}
 	return cobraCommand
+}
+
+// faultHelp lists the faults with their own parameters.
+func faultHelp() string {
+	var help strings.Builder
+	for _, kind := range faultKinds() {
+		_, _ = fmt.Fprintln(&help, strings.TrimRight(fmt.Sprintf("  %-18s %s", kind.Name, strings.Join(kind.Parameters, ", ")), " "))
+	}
+	return help.String()
 }
 
 // check validates the flags and reads the contract.
@@ -73,6 +91,16 @@ func (c *command) check() error {
 			return fmt.Errorf("--webhook-%s: want an address such as localhost:8080/hooks, or an http or https URL", channel)
 		}
 		c.config.Webhooks[channel] = hook
+	}
+	for _, text := range c.faults {
+		rule, err := parseFault(text)
+		if err != nil {
+			return fmt.Errorf("--fault %s: %w", text, err)
+		}
+		c.config.faults = append(c.config.faults, rule)
+	}
+	if len(c.config.faults) > maxFaultRules {
+		return fmt.Errorf("--fault: more than %d", maxFaultRules)
 	}
 	if strings.ContainsFunc(c.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token: must be printable ASCII without spaces")

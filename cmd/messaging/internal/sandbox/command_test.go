@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,6 +71,11 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"-webhook-sms: want an address":      {"-webhook-sms", "hooks/sms"},
 		"-webhook-chatapp2: want an address": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
 		"-token: must be":                    {"-token", "two words"},
+		"there is no fault \"status-402\"":   {"--fault", "status-402,n=1"},
+		"give n, share or duration":          {"--fault", "slow,delay=2s"},
+		"unknown field \"colour\"":           {"--fault", "slow,n=1,colour=red"},
+		"must be numbers":                    {"--fault", "slow,n=one"},
+		"-fault: more than 100":              slices.Repeat([]string{"--fault", "slow,n=1"}, maxFaultRules+1),
 		"unknown flag: --colour":             {"--colour", "red"},
 		"unexpected argument":                {"now"},
 	} {
@@ -82,6 +88,44 @@ func TestCommandRefusesFlags(t *testing.T) {
 	var stdout bytes.Buffer
 	assert.Equal(t, 0, execute(t.Context(), []string{"-h"}, &stdout, io.Discard))
 	assert.Contains(t, stdout.String(), "--webhook-chatapp1")
+	for _, kind := range faultKinds() {
+		assert.Contains(t, stdout.String(), "\n  "+kind.Name)
+	}
+}
+
+// TestFaultsFromTheStart: the flag puts faults in force in every space, and a full reset restores them.
+func TestFaultsFromTheStart(t *testing.T) {
+	t.Parallel()
+	output, end := runCommand(t, "The page is at", "--listen", "127.0.0.1:0", "--token", "my-token",
+		"--fault", "status,status=429,retryAfter=2s,n=1,skip=1", "--fault", "code,code=131026,share=1,to="+ana)
+	defer end()
+	base, _ := strings.CutPrefix(strings.Split(output, "\n")[0], "export MESSAGING_BASE_URL=")
+	send := func(token, to string) error {
+		client, err := messaging.NewClient(base, messaging.WithToken(token), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		require.NoError(t, err)
+		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: to, Text: "Hi"})
+		return err
+	}
+	const ben = "+639180001111"
+	check := func(token string) {
+		require.NoError(t, send(token, ben), "it passes")
+		err := send(token, ben)
+		require.ErrorIs(t, err, messaging.ErrRateLimited)
+		wait, _ := messaging.Retryable(err)
+		assert.Equal(t, 2*time.Second, wait)
+		require.NoError(t, send(token, ben), "it is over")
+		assert.ErrorContains(t, send(token, ana), "131026")
+	}
+	check("my-token")
+	check("my-token.signup")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+Root+"reset", strings.NewReader(`{"all":true}`))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer my-token")
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	check("my-token")
 }
 
 // runCommand runs the command and returns its lines up to the one with a text, and a function that ends it.
@@ -175,11 +219,15 @@ func TestCommandPrintsEvents(t *testing.T) {
 		post("faults", `{"fault":"accept-then-drop","n":1}`)
 		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Lost"})
 		require.Error(t, err)
+		post("faults", `{"fault":"status","status":401,"n":1}`)
+		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Refused"})
+		require.Error(t, err)
 		if !quiet {
-			printed("message  SMS ACME → +639171234567: Hi<U+001B>[2J there (msg-1)")
+			printed("message  SMS ACME → +639171234567: Hi<U+001B>[2J there (msg-")
 			printed("answer   SMS +639171234567 → ACME: Yes")
 			printed("callback answer → 200 in")
 			printed("fault    POST /sms/send met accept-then-drop: a correct client says unknown")
+			printed("fault    POST /sms/send met status → 401: a correct client says refused")
 		}
 		cancel()
 		require.Equal(t, 0, <-code)
@@ -283,7 +331,7 @@ func TestCommandPrintsCredentialsOfContract(t *testing.T) {
 			require.True(t, ok)
 			response, err := exec.CommandContext(t.Context(), "bash", "-c", strings.TrimSpace(command)).CombinedOutput()
 			require.NoError(t, err, "%s", response)
-			assert.Contains(t, string(response), "msg-2")
+			assert.Regexp(t, `msg-[a-z2-7]{8}-2`, string(response))
 
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+Root+"reset", nil)
 			require.NoError(t, err)

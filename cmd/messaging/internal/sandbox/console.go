@@ -42,7 +42,11 @@ func (c console) callback(call *Call) {
 }
 
 func (c console) fault(x *Exchange) {
-	c.line("fault", "%s met %s: a correct client says %s", visible(x.Method+" "+x.URL), x.Fault, visible(x.Verdict))
+	met := x.Fault
+	if x.Status > 0 {
+		met += " → " + itoa(x.Status)
+	}
+	c.line("fault", "%s met %s: a correct client says %s", visible(x.Method+" "+x.URL), met, visible(x.Verdict))
 }
 
 func (c console) refused(x *Exchange) {

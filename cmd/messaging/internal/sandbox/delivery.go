@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -18,10 +19,25 @@ const maxAdvance = 10 * 365 * 24 * time.Hour
 
 var (
 	errChannel = errors.New("channel must be one of " + channelNames())
-	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
+	errOutcome = errors.New("outcome must be one of " + strings.Join(outcomes(), ", "))
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
 	errClock   = errors.New("the clock is ten years ahead: reset everything to turn it back")
 )
+
+// The outcomes of a delivery.
+const (
+	outcomeDelivered   = "delivered"
+	outcomeRead        = "read"
+	outcomeFailed      = "failed"
+	outcomeUnreachable = "unreachable"
+	outcomeLate        = "late"
+	outcomeUnreported  = "unreported" // delivered, without a report
+)
+
+// outcomes returns all outcomes, in the order of the page.
+func outcomes() []string {
+	return []string{outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate, outcomeUnreported}
+}
 
 // parseDuration parses a duration of a request; an absent one is zero.
 func parseDuration(name, text string, longest time.Duration) (time.Duration, error) {
@@ -52,15 +68,15 @@ func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 		return messagingtest.Delivery{}, err
 	}
 	switch d.Outcome {
-	case "delivered":
+	case outcomeDelivered, outcomeUnreported:
 		return messagingtest.DeliveryAfter(after), nil
-	case "read":
+	case outcomeRead:
 		return messagingtest.DeliveryRead(), nil
-	case "failed":
+	case outcomeFailed:
 		return messagingtest.DeliveryFailed(), nil
-	case "unreachable":
+	case outcomeUnreachable:
 		return messagingtest.DeliveryUnreachable(), nil
-	case "late":
+	case outcomeLate:
 		return messagingtest.DeliveryLate(cmp.Or(after, time.Minute)), nil
 	}
 	return messagingtest.Delivery{}, errOutcome
@@ -71,7 +87,7 @@ func (d deliveryBody) checkCode() error {
 	switch {
 	case d.Code == "":
 		return nil
-	case d.Outcome != "failed":
+	case d.Outcome != outcomeFailed:
 		return errors.New("code is for the outcome failed")
 	case len(d.Code) > maxName:
 		return errors.New("code is too long for an error code")
@@ -88,7 +104,12 @@ type deliveryKey struct {
 // deliveryTo returns the delivery that is set for a recipient.
 func (st *sandboxState) deliveryTo(channel string, recipient string) deliveryBody {
 	key := deliveryKey{channel: channel, recipient: recipientKeyOf(recipient)}
-	return cmp.Or(st.deliveries[key], deliveryBody{Outcome: "delivered"})
+	return cmp.Or(st.deliveries[key], deliveryBody{Outcome: outcomeDelivered})
+}
+
+// isUnreported reports whether the callback URL of a message is not called.
+func (st *sandboxState) isUnreported(id string) bool {
+	return st.messageDeliveries[id].Outcome == outcomeUnreported
 }
 
 func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
@@ -108,7 +129,7 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 		if !s.service.SetMessageDelivery(d.Message, outcome) {
 			return nil, errNoSuchMessage
 		}
-		st.errorCodes[d.Message] = d.Code
+		st.messageDeliveries[d.Message] = d
 		return empty(), nil
 	}
 	if err := st.setDelivery(d, outcome); err != nil {

@@ -21,6 +21,7 @@ type entryView struct {
 	Left         string // the rest of the lifetime
 	CanRepeat    bool
 	Callback     string
+	Unreported   bool   // the callback URL is not called
 	Quote        string // the message that it answers
 	Raw          string
 	Timeline     []moment
@@ -48,7 +49,8 @@ func (st *sandboxState) entryView(e *entry, conversation string) *entryView {
 		v.Raw = document.Parse(text).Indented()
 	} else {
 		v.Bubble = bubbleOf(*e.Sent, st.table)
-		v.CanRepeat = e.callback != "" && e.Sent.Status != ""
+		v.Unreported = e.callback != "" && st.isUnreported(e.ID)
+		v.CanRepeat = e.callback != "" && e.Sent.Status != "" && !v.Unreported
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 		v.Left = st.timeLeft(e)
 	}

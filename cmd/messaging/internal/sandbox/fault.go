@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,19 +19,48 @@ import (
 type faultRule struct {
 	ID       int     `json:"id"`
 	Fault    string  `json:"fault"`
+	Skip     int     `json:"skip,omitempty"`  // requests that pass first
 	Left     int     `json:"n,omitempty"`     // of the next requests
 	Share    float64 `json:"share,omitempty"` // of all requests
 	Duration string  `json:"duration,omitempty"`
-	Delay    string  `json:"delay,omitempty"`
-	Status   int     `json:"status,omitempty"` // of status-after, page and refuse
-	Code     string  `json:"code,omitempty"`   // of refuse
+
+	// The parameters of some faults.
+	Delay      string `json:"delay,omitempty"`
+	Status     int    `json:"status,omitempty"`
+	RetryAfter string `json:"retryAfter,omitempty"`
+	Code       string `json:"code,omitempty"`
 
 	To        string `json:"to,omitempty"`
 	Operation string `json:"operation,omitempty"`
 
-	kind  FaultKind
-	delay time.Duration
-	until time.Time // zero without a duration
+	kind              FaultKind
+	delay, retryAfter time.Duration
+	duration          time.Duration
+	until             time.Time // zero without a duration, and before the requests of Skip have passed
+}
+
+// parseFault parses the flag --fault: a name, then parameters such as status=429, separated by commas.
+func parseFault(text string) (faultRule, error) {
+	name, rest, _ := strings.Cut(text, ",")
+	fields := map[string]any{"fault": name}
+	for field := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == ',' }) {
+		parameter, value, _ := strings.Cut(field, "=")
+		fields[parameter] = value
+		if slices.Contains([]string{"skip", "n", "share", "status"}, parameter) {
+			fields[parameter] = json.Number(value)
+		}
+	}
+	var rule faultRule
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return rule, errors.New("skip, n, share and status must be numbers")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&rule); err != nil {
+		return rule, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return rule, rule.compile(time.Now())
 }
 
 // fault returns the fault for the service, or the zero fault if the rule has no kind.
@@ -51,7 +83,6 @@ const (
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
 	maxStatus        = 599
-	maxRefusal       = 498 // the last status from 400 that refuses: 499 leaves the outcome unknown
 )
 
 // compile validates a rule and sets the fields that follow from it.
@@ -61,6 +92,10 @@ func (f *faultRule) compile(now time.Time) error {
 		return err
 	}
 	duration, err := parseDuration("duration", f.Duration, maxFaultDuration)
+	if err != nil {
+		return err
+	}
+	retryAfter, err := parseDuration("retryAfter", f.RetryAfter, maxFaultDelay)
 	if err != nil {
 		return err
 	}
@@ -74,10 +109,19 @@ func (f *faultRule) compile(now time.Time) error {
 		return err
 	}
 	f.delay = delay
-	if duration > 0 {
-		f.until = now.Add(duration)
+	f.retryAfter = retryAfter
+	f.duration = duration
+	if f.Skip == 0 {
+		f.begin(now)
 	}
 	return nil
+}
+
+// begin starts the duration, if the rule has one.
+func (f *faultRule) begin(now time.Time) {
+	if f.duration > 0 {
+		f.until = now.Add(f.duration)
+	}
 }
 
 func (f *faultRule) findKind() error {
@@ -90,33 +134,38 @@ func (f *faultRule) findKind() error {
 		return fmt.Errorf("there is no fault %q: it must be one of %s", clip(f.Fault, 40), strings.Join(faultNames(), ", "))
 	}
 	f.kind = kinds[i]
-	return errors.Join(f.checkStatus(), f.checkCode())
+	for name, isSet := range f.parameters() {
+		if isSet && !slices.Contains(f.kind.Parameters, name) {
+			return fmt.Errorf("%s is not for %s", name, f.Fault)
+		}
+	}
+	return cmp.Or(f.checkStatus(), f.checkCode())
 }
 
-// checkStatus validates the status for the kind of the fault.
+// parameters reports for each parameter whether the rule sets it.
+func (f *faultRule) parameters() map[string]bool {
+	return map[string]bool{
+		"delay":      f.Delay != "",
+		"status":     f.Status != 0,
+		"retryAfter": f.RetryAfter != "",
+		"code":       f.Code != "",
+	}
+}
+
+// checkStatus validates the status, and fills in the default.
 func (f *faultRule) checkStatus() error {
-	isServerError := f.Status >= http.StatusInternalServerError && f.Status <= maxStatus
-	isRefusal := f.Status >= http.StatusBadRequest && f.Status <= maxRefusal && f.Status != http.StatusRequestTimeout
-	switch {
-	case f.Status == 0: // the default of the kind
-	case f.kind.Needs == needsRefusal && !isRefusal:
-		return fmt.Errorf("status must be from 400 to %d, and not 408, which does not refuse", maxRefusal)
-	case f.kind.Needs == needsStatus && !isServerError:
-		return fmt.Errorf("status must be from 500 to %d", maxStatus)
-	case f.kind.Needs != needsRefusal && f.kind.Needs != needsStatus:
-		return errors.New("status is for status-after, page and refuse")
+	f.Status = cmp.Or(f.Status, f.kind.DefaultStatus)
+	if f.Status != 0 && (f.Status < f.kind.FirstStatus || f.Status > maxStatus) {
+		return fmt.Errorf("status must be from %d to %d", f.kind.FirstStatus, maxStatus)
 	}
 	return nil
 }
 
-// checkCode validates the error code of a refusal.
+// checkCode validates the error code.
 func (f *faultRule) checkCode() error {
 	switch {
-	case f.Code == "":
-	case f.kind.Needs != needsRefusal:
-		return errors.New("code is for refuse")
-	case f.Status != 0 && f.Status != http.StatusBadRequest:
-		return errors.New("code goes with status 400: leave one of them out")
+	case f.Fault == "code" && f.Code == "":
+		return errors.New("code is missing: give an error code, such as 131026")
 	case len(f.Code) > maxName:
 		return errors.New("code is too long for an error code")
 	}
@@ -125,6 +174,8 @@ func (f *faultRule) checkCode() error {
 
 func (f *faultRule) checkAmount(duration time.Duration) error {
 	switch {
+	case f.Skip < 0 || f.Skip > maxFaultRequests:
+		return fmt.Errorf("skip must be from 1 to %d", maxFaultRequests)
 	case f.Left < 0 || f.Left > maxFaultRequests:
 		return fmt.Errorf("n must be from 1 to %d", maxFaultRequests)
 	case f.Share < 0 || f.Share > 1:
@@ -150,19 +201,39 @@ func (f *faultRule) checkScope() error {
 // Scope describes which requests the rule is limited to, or is empty.
 func (f faultRule) Scope() string { return joinFilled(f.To, f.Operation) }
 
+// Label is the name of the fault with its parameters.
+func (f faultRule) Label() string {
+	words := []string{f.Fault}
+	if f.Status > 0 {
+		words = append(words, itoa(f.Status))
+	}
+	for _, parameter := range []string{f.Code, f.Delay, f.RetryAfter} {
+		if parameter != "" {
+			words = append(words, parameter)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // Amount describes how many requests meet the fault.
 func (f faultRule) Amount() string {
-	if f.Left > 0 {
-		return itoa(f.Left) + " ×"
+	var passing, share, timeLeft string
+	if f.Skip > 0 {
+		passing = "after " + itoa(f.Skip)
 	}
-	share, timeLeft := "", ""
+	if f.Left > 0 {
+		return joinFilled(passing, itoa(f.Left)+" ×")
+	}
 	if f.Share > 0 {
 		share = fmt.Sprintf("%.0f %%", f.Share*100)
 	}
-	if !f.until.IsZero() {
+	switch {
+	case !f.until.IsZero():
 		timeLeft = "for " + short(max(time.Second, time.Until(f.until)))
+	case f.duration > 0:
+		timeLeft = "for " + short(f.duration)
 	}
-	return joinFilled(share, timeLeft)
+	return joinFilled(passing, share, timeLeft)
 }
 
 // matches reports whether a request is in the scope of a rule.
@@ -172,8 +243,14 @@ func (f *faultRule) matches(operation, to string) bool {
 }
 
 // take reports whether a request in the scope meets the fault. It counts the request.
-func (f *faultRule) take() bool {
+func (f *faultRule) take(now time.Time) bool {
 	switch {
+	case f.Skip > 0:
+		f.Skip--
+		if f.Skip == 0 {
+			f.begin(now)
+		}
+		return false
 	case f.Left > 0:
 		f.Left--
 		return true
@@ -185,8 +262,11 @@ func (f *faultRule) take() bool {
 
 // isOver reports whether no request can meet the fault any more.
 func (f *faultRule) isOver(now time.Time) bool {
-	if !f.until.IsZero() {
+	switch {
+	case !f.until.IsZero():
 		return !now.Before(f.until)
+	case f.duration > 0:
+		return false // it has not begun
 	}
 	return f.Left == 0 && f.Share == 0
 }
@@ -202,20 +282,20 @@ func (f *faultRules) choose(operation, to string, now time.Time) faultRule {
 	f.active(now)
 	isNext := func(rule *faultRule) bool { return rule.Left > 0 && rule.matches(operation, to) }
 	isLasting := func(rule *faultRule) bool { return rule.Left <= 0 && rule.matches(operation, to) }
-	if rule := f.take(isNext); rule != nil {
+	if rule := f.take(isNext, now); rule != nil {
 		return *rule
 	}
-	if rule := f.take(isLasting); rule != nil {
+	if rule := f.take(isLasting, now); rule != nil {
 		return *rule
 	}
 	return faultRule{}
 }
 
 // take returns the first candidate that the request meets, or nil.
-func (f *faultRules) take(isCandidate func(*faultRule) bool) *faultRule {
+func (f *faultRules) take(isCandidate func(*faultRule) bool, now time.Time) *faultRule {
 	for i := range f.rules {
 		rule := &f.rules[i]
-		if isCandidate(rule) && rule.take() {
+		if isCandidate(rule) && rule.take(now) {
 			return rule
 		}
 	}
@@ -228,7 +308,7 @@ func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	defer st.unlock()
 	rule := st.faults.choose(x.Operation, x.To, time.Now())
 	x.Fault = rule.Fault
-	if rule.kind.Needs != needsDelay { // a slow response decides by itself
+	if slices.Contains([]string{verdictRefused, verdictUnknown}, rule.kind.Verdict) { // otherwise the response decides
 		x.Verdict = rule.kind.Verdict
 	}
 	if rule.Fault != "" {
@@ -262,10 +342,15 @@ func (s *Sandbox) addFault(rule *faultRule) error {
 	if len(st.faults.active(time.Now())) >= maxFaultRules {
 		return fmt.Errorf("%d faults are in force: clear them first", maxFaultRules)
 	}
-	st.faults.lastID++
-	rule.ID = st.faults.lastID
-	st.faults.rules = append(st.faults.rules, *rule)
+	st.faults.add(rule)
 	return nil
+}
+
+// add adds a rule and sets its ID.
+func (f *faultRules) add(rule *faultRule) {
+	f.lastID++
+	rule.ID = f.lastID
+	f.rules = append(f.rules, *rule)
 }
 
 // deleteFaults removes one rule, or all.
@@ -285,10 +370,11 @@ func (s *Sandbox) deleteFaults(r *request) (any, error) {
 
 // verdictOf returns the verdict of a correct client for the status of a response to a send.
 func verdictOf(status int) string {
+	const lastRefusal = 498 // 499 is from a proxy whose client went away
 	switch {
 	case status == http.StatusOK:
 		return verdictAccepted
-	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
+	case status >= 400 && status <= lastRefusal && status != http.StatusRequestTimeout:
 		return verdictRefused
 	default:
 		return verdictUnknown

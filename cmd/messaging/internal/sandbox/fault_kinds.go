@@ -1,31 +1,29 @@
 package sandbox
 
 import (
-	"cmp"
 	"net/http"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A FaultKind is a way in which a request can fail. Its name is the same on the page, in the API, in traffic and on the terminal.
+// A FaultKind is a way in which a request can fail. Its name is the same on the page, in the API, in traffic and on the terminal: that of
+// its function in package messagingtest.
 type FaultKind struct {
 	Name     string `json:"name"`
 	What     string `json:"what"`
 	Go       string `json:"go"` // the function of package messagingtest
 	InLedger bool   `json:"inLedger"`
-	Verdict  string `json:"verdict"`         // of a correct client
-	Needs    string `json:"needs,omitempty"` // a parameter of the rule
+	Verdict  string `json:"verdict"` // of a correct client
+
+	// Parameters are the fields of a rule that only some faults have.
+	Parameters []string `json:"parameters,omitempty"`
+
+	// FirstStatus and DefaultStatus are for the parameter status.
+	FirstStatus   int `json:"-"`
+	DefaultStatus int `json:"-"`
 
 	make func(rule *faultRule) messagingtest.Fault
 }
-
-// The parameters that a fault may need.
-const (
-	needsDelay      = "delay"      // a duration
-	needsRetryAfter = "retryAfter" // a duration
-	needsStatus     = "status"
-	needsRefusal    = "refusal" // a status and an error code
-)
 
 // The verdicts of the client.
 const (
@@ -66,83 +64,67 @@ func faultKinds() []FaultKind {
 			},
 		},
 		{
-			Name:     "slow",
-			What:     "Processes the message at once and responds after the delay.",
-			Go:       "FaultSlow",
-			InLedger: true,
-			Verdict:  "accepted, or unknown if the client did not wait",
-			Needs:    needsDelay,
+			Name:       "slow",
+			What:       "Processes the message at once and responds after the delay.",
+			Go:         "FaultSlow",
+			InLedger:   true,
+			Verdict:    "accepted, or unknown if the client did not wait",
+			Parameters: []string{"delay"},
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultSlow(rule.delay)
 			},
 		},
 		{
-			Name: "refuse",
-			What: "Refuses the message for good, with a status from 400 to 498. A code, such as 131026 for a recipient who cannot be reached, goes with 400. " +
-				"Without one, the service gives its own code for the status.",
-			Go:      "FaultCode",
-			Verdict: verdictRefused,
-			Needs:   needsRefusal,
+			Name: "status",
+			What: "Processes nothing and responds with an error: 429 for a rate limit, 401 for a wrong token, 503 for a service that is not available. " +
+				"The service gives its own code for the status.",
+			Go:            "FaultStatus",
+			Verdict:       "refused; unknown for 408, 499 and 5xx",
+			Parameters:    []string{"status", "retryAfter"},
+			FirstStatus:   http.StatusBadRequest,
+			DefaultStatus: http.StatusTooManyRequests,
 			make: func(rule *faultRule) messagingtest.Fault {
-				if rule.Code != "" {
-					return messagingtest.FaultCode(rule.Code)
-				}
-				return messagingtest.FaultStatus(cmp.Or(rule.Status, http.StatusBadRequest), 0)
+				return messagingtest.FaultStatus(rule.Status, rule.retryAfter)
 			},
 		},
 		{
-			Name:    "status-429",
-			What:    "Too many requests: refuses to process the request for now. A client retries after the wait.",
-			Go:      "FaultStatus(429)",
-			Verdict: verdictRefused,
-			Needs:   needsRetryAfter,
+			Name:       "code",
+			What:       "Refuses the message with status 400 and an error code, such as 131026 for a recipient who cannot be reached.",
+			Go:         "FaultCode",
+			Verdict:    verdictRefused,
+			Parameters: []string{"code"},
 			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultStatus(http.StatusTooManyRequests, rule.delay)
+				return messagingtest.FaultCode(rule.Code)
 			},
 		},
 		{
-			Name:    "status-500",
-			What:    "An internal error, which does not say whether the message went out.",
-			Go:      "FaultStatus(500)",
-			Verdict: verdictUnknown,
+			Name:          "status-after",
+			What:          "Processes the message, then responds with an error from 500 to 599, which does not say so.",
+			Go:            "FaultStatusAfter",
+			InLedger:      true,
+			Verdict:       verdictUnknown,
+			Parameters:    []string{"status"},
+			FirstStatus:   http.StatusInternalServerError,
+			DefaultStatus: http.StatusInternalServerError,
 			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultStatus(http.StatusInternalServerError, rule.delay)
-			},
-		},
-		{
-			Name:    "status-503",
-			What:    "Unavailable, as a proxy says too.",
-			Go:      "FaultStatus(503)",
-			Verdict: verdictUnknown,
-			Needs:   needsRetryAfter,
-			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultStatus(http.StatusServiceUnavailable, rule.delay)
-			},
-		},
-		{
-			Name:     "status-after",
-			What:     "Processes the message, then responds with an error from 500 to 599, which does not say so.",
-			Go:       "FaultStatusAfter",
-			InLedger: true,
-			Verdict:  verdictUnknown,
-			Needs:    needsStatus,
-			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultStatusAfter(cmp.Or(rule.Status, http.StatusInternalServerError), "")
+				return messagingtest.FaultStatusAfter(rule.Status, "")
 			},
 		},
 		{
 			Name: "page",
 			What: "Processes nothing and responds with a page of HTML and a status from 500 to 599, as a proxy does for a service that it cannot reach. " +
 				"The client cannot tell it from a page that comes after processing.",
-			Go:      "FaultPage",
-			Verdict: verdictUnknown,
-			Needs:   needsStatus,
+			Go:            "FaultPage",
+			Verdict:       verdictUnknown,
+			Parameters:    []string{"status"},
+			FirstStatus:   http.StatusInternalServerError,
+			DefaultStatus: http.StatusBadGateway,
 			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultPage(cmp.Or(rule.Status, http.StatusBadGateway))
+				return messagingtest.FaultPage(rule.Status)
 			},
 		},
 		{
-			Name:     "truncated-response",
+			Name:     "truncated",
 			What:     "Processes the message and cuts the response in its middle.",
 			Go:       "FaultTruncated",
 			InLedger: true,

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,21 +24,21 @@ func TestFaultScope(t *testing.T) {
 		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: to, Text: "Hi", ReferenceID: to})
 		return err
 	}
-	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"0917 123 4567"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":500,"n":1,"to":"0917 123 4567"}`, nil)
 	r.api(http.MethodDelete, "faults", "", nil)
 	var added map[string]any
-	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"639171234567"}`, &added)
-	assert.Equal(t, map[string]any{"id": 2.0, "fault": "status-500", "n": 1.0, "to": "639171234567"}, added)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":500,"n":1,"to":"639171234567"}`, &added)
+	assert.Equal(t, map[string]any{"id": 2.0, "fault": "status", "status": 500.0, "n": 1.0, "to": "639171234567"}, added)
 	require.NoError(t, send("+639180001111"), "another recipient")
 	require.Error(t, send(ana))
 	require.NoError(t, send(ana), "once")
 
-	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.list"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":503,"n":1,"operation":"sms.list"}`, nil)
 	require.NoError(t, send(ana))
 	_, err := client.SMS.Find(t.Context(), ana)
 	require.Error(t, err)
 
-	r.api(http.MethodPost, "faults", `{"fault":"status-503","duration":"1h","operation":"chatapp1.send"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":503,"duration":"1h","operation":"chatapp1.send"}`, nil)
 	require.NoError(t, send(ana))
 	var listed struct{ Rules []faultRule }
 	r.api(http.MethodGet, "faults", "", &listed)
@@ -66,34 +67,34 @@ func TestSharedPath(t *testing.T) {
 	require.NoError(t, list())
 	assert.Equal(t, sectionList, r.exchange(1).Operation, "as a send, its response would be held back for a message that never comes")
 
-	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.send"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":503,"n":1,"operation":"sms.send"}`, nil)
 	require.NoError(t, list(), "the fault is for sends")
 	require.Error(t, send())
-	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.list"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":503,"n":1,"operation":"sms.list"}`, nil)
 	require.NoError(t, send(), "the fault is for listings")
 	require.Error(t, list())
 }
 
-// TestRefuse: a recipient is refused with each status and code, and another is not.
-func TestRefuse(t *testing.T) {
+// TestFaultRefusesRecipient: a recipient is refused with each status and code until the rule is removed, and another is not.
+func TestFaultRefusesRecipient(t *testing.T) {
 	t.Parallel()
-	for parameters, want := range map[string]struct {
+	for fault, want := range map[string]struct {
 		status int
 		code   string
 	}{
-		``:                               {http.StatusBadRequest, "40003"},
-		`,"code":"131026"`:               {http.StatusBadRequest, "131026"},
-		`,"status":400,"code":"NO-SUCH"`: {http.StatusBadRequest, "NO-SUCH"},
-		`,"status":403`:                  {http.StatusForbidden, ""},
-		`,"status":409`:                  {http.StatusConflict, ""},
-		`,"status":422`:                  {http.StatusUnprocessableEntity, ""},
-		`,"status":498`:                  {maxRefusal, ""},
+		`"fault":"code","code":"131026"`:  {http.StatusBadRequest, "131026"},
+		`"fault":"code","code":"NO-SUCH"`: {http.StatusBadRequest, "NO-SUCH"},
+		`"fault":"status","status":400`:   {http.StatusBadRequest, "40003"},
+		`"fault":"status","status":401`:   {http.StatusUnauthorized, "40001"},
+		`"fault":"status","status":403`:   {http.StatusForbidden, ""},
+		`"fault":"status","status":409`:   {http.StatusConflict, ""},
+		`"fault":"status","status":422`:   {http.StatusUnprocessableEntity, ""},
 	} {
-		t.Run(parameters, func(t *testing.T) {
+		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, Config{})
 			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
-			r.api(http.MethodPost, "faults", `{"fault":"refuse","share":1,"to":"`+ana+`"`+parameters+`}`, nil)
+			r.api(http.MethodPost, "faults", `{`+fault+`,"share":1,"to":"`+ana+`"}`, nil)
 			for range 2 { // until the rule is removed
 				_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
 				require.Equal(t, messaging.Refused, messaging.VerdictOf(err), "%v", err)
@@ -115,20 +116,54 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestEveryRefusalRefuses: the page says refused for each status of refuse.
-func TestEveryRefusalRefuses(t *testing.T) {
+// TestVerdictOfEveryStatus compares the verdict that the page shows with that of the client.
+func TestVerdictOfEveryStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithBreaker(messaging.BreakerPolicy{Off: true}))
-	for status := http.StatusBadRequest; status <= maxRefusal; status++ {
-		if status == http.StatusRequestTimeout {
-			continue
-		}
-		r.api(http.MethodPost, "faults", `{"fault":"refuse","n":1,"status":`+itoa(status)+`}`, nil)
+	for status := http.StatusBadRequest; status <= maxStatus; status++ {
+		r.api(http.MethodPost, "faults", `{"fault":"status","n":1,"status":`+itoa(status)+`}`, nil)
 		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
-		assert.Equal(t, messaging.Refused, messaging.VerdictOf(err), "%d: %v", status, err)
+		require.Error(t, err)
+		assert.Equal(t, messaging.VerdictOf(err).String(), r.exchange(status-http.StatusBadRequest+1).Verdict, "%d: %v", status, err)
 	}
 	assert.Empty(t, r.service.Sent())
+}
+
+// TestRateLimitPasses lets two requests pass, then limits the rate for one, which the client repeats.
+func TestRateLimitPasses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "faults", `{"fault":"status","status":429,"retryAfter":"1s","skip":2,"n":1}`, nil)
+	contains(t, r.page("page/faults"), "after 2 · 1 ×")
+	contains(t, r.page("page/faults"), "status 429 1s")
+	for range 3 {
+		_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+		require.NoError(t, err, "the third message is retried")
+	}
+	var statuses []int
+	for id := 1; id <= 4; id++ {
+		statuses = append(statuses, r.exchange(id).Status)
+	}
+	assert.Equal(t, []int{200, 200, 429, 200}, statuses)
+	limited := r.exchange(3)
+	assert.Contains(t, limited.ResponseHeader, Header{Name: "Retry-After", Value: "1"})
+	assert.Equal(t, verdictRefused, limited.Verdict)
+}
+
+// TestDurationBeginsAfterSkip: a limit for some seconds begins when the requests that pass first have passed.
+func TestDurationBeginsAfterSkip(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	rule := faultRule{Fault: "status", Skip: 1, Duration: "30s"}
+	require.NoError(t, rule.compile(now))
+	f := &faultRules{rules: []faultRule{rule}}
+	met := func(at time.Time) string { return f.choose("sms.send", ana, at).Fault }
+	later := now.Add(time.Hour)
+	assert.Empty(t, met(later), "it passes")
+	assert.Equal(t, "status", met(later.Add(29*time.Second)))
+	assert.Empty(t, met(later.Add(30*time.Second)))
+	assert.Empty(t, f.rules, "it is over")
 }
 
 func TestFaultRules(t *testing.T) {
@@ -161,15 +196,24 @@ func TestFaultRules(t *testing.T) {
 	assert.InDelta(t, 1000, hits, 200)
 }
 
-func TestFaultsNameTheFunctionsOfMessagingtest(t *testing.T) {
+// TestFaultsHaveTheNamesOfMessagingtest: every fault has the name of its function, and every function is a fault.
+func TestFaultsHaveTheNamesOfMessagingtest(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../../../messagingtest/fault.go")
 	require.NoError(t, err)
-	for _, kind := range faultKinds() {
-		name, _, _ := strings.Cut(kind.Go, "(")
-		assert.Contains(t, string(source), "func "+name+"(")
-		assert.NotZero(t, (&faultRule{kind: kind, delay: time.Second}).fault(), kind.Name)
+	var functions []string
+	for _, function := range regexp.MustCompile(`(?m)^func Fault(\w+)\(`).FindAllStringSubmatch(string(source), -1) {
+		functions = append(functions, strings.ToLower(function[1]))
 	}
+	var names []string
+	for _, kind := range faultKinds() {
+		name := strings.ReplaceAll(kind.Name, "-", "")
+		assert.Equal(t, "fault"+name, strings.ToLower(kind.Go))
+		names = append(names, name)
+		rule := faultRule{kind: kind, Status: kind.DefaultStatus, Code: "131026", delay: time.Second}
+		assert.NotZero(t, rule.fault(), kind.Name)
+	}
+	assert.ElementsMatch(t, functions, names)
 }
 
 func TestFaultShowsOnTheMessage(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *Sandbox) parsePages() *template.Template {
 		"path":       url.PathEscape,
 		"channel":    channelName,
 		"encoding":   func(text string) string { return sms.Count(clip(text, shownText)).Encoding.String() },
-		"outcomes":   func() []string { return []string{"delivered", "read", "failed", "unreachable", "late"} },
+		"outcomes":   outcomes,
 		"object":     object,
 		"forms":      func() []string { return []string{formContract, formForm, formJSON} },
 		"operations": operationNames,

@@ -3,9 +3,11 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,8 @@ type Config struct {
 	Webhooks map[string]string // the URLs that get the answers of recipients
 	Password string            // for the page; none if empty
 	Log      func(line string) // gets a line for each message, answer, callback and fault; nil logs nothing
+
+	faults []faultRule // in force from the start
 }
 
 // options are the options of a sandbox. They survive a reset.
@@ -70,11 +74,14 @@ type Sandbox struct {
 // startSandbox starts a sandbox, which its owner closes.
 func startSandbox(owner *Spaces, o options) *Sandbox {
 	config := owner.config
+	const runLength = 8 // 40 random bits
+	run := strings.ToLower(rand.Text()[:runLength])
 	fixed := &core{
 		options: o,
 		config:  config,
 		service: messagingtest.Start(
 			messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(o.key, o.secret),
+			messagingtest.WithIDPrefix("msg-"+run+"-"), // a program's database may have messages of an earlier run
 		),
 		table: table.Of(config.Contract),
 		mask:  newMasker(config.Token, o.key, o.secret),
@@ -148,7 +155,7 @@ func (s *Sandbox) enterState(st *sandboxState, e *entry, status contract.Status)
 		return
 	}
 	e.addState(status, cmp.Or(e.Sent.StatusAt, st.now()))
-	if e.Sent.CallbackURL == "" {
+	if e.Sent.CallbackURL == "" || st.isUnreported(e.ID) {
 		return
 	}
 	previous := e.reported

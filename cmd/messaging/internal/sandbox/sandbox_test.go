@@ -98,6 +98,60 @@ func TestDeliveryCallsTheCallbackURLInOrder(t *testing.T) {
 	assert.Len(t, r.hook.requests(), 5)
 }
 
+// TestUnreportedDelivery delivers a message without a report, to a recipient and for one message.
+func TestUnreportedDelivery(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	send := func() string {
+		receipt, err := r.client().SMS.Send(t.Context(), sms.Message{
+			From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/hooks/delivery?id=%i&status=%s",
+		})
+		require.NoError(t, err)
+		return receipt.ID
+	}
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"unreported"}`, nil)
+	unreported := send()
+	r.settled(unreported, func(m Message) bool { return m.State == "delivered" && !m.Pending })
+	page := r.page("?message=" + unreported)
+	contains(t, page, `aria-pressed="true">unreported`)
+	contains(t, page, "Its delivery is unreported")
+	lacks(t, page, ">Again<")
+	status, text := r.do(http.MethodPost, Root+"messages/"+unreported+"/repeat", `{}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	assert.Contains(t, text, "unreported")
+
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"delivered"}`, nil)
+	reported := send()
+	r.settled(reported, func(m Message) bool { return m.State == "delivered" && len(m.Calls) == 1 && !m.Pending })
+	r.api(http.MethodPost, "deliveries", `{"message":"`+reported+`","outcome":"unreported"}`, nil)
+	status, _ = r.do(http.MethodPost, Root+"messages/"+reported+"/repeat", `{}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	require.Len(t, r.hook.requests(), 1)
+	assert.Equal(t, reported, r.hook.requests()[0].URL.Query().Get("id"))
+
+	r.api(http.MethodPost, "deliveries", `{"message":"`+unreported+`","outcome":"failed"}`, nil)
+	r.settled(unreported, func(m Message) bool { return m.State == "failed" && len(m.Calls) == 1 && !m.Pending })
+}
+
+// TestIDsOfRunsDiffer: a program's database may have messages of an earlier run, of another space or of the time before a reset.
+func TestIDsOfRunsDiffer(t *testing.T) {
+	t.Parallel()
+	ids := map[string]bool{}
+	send := func(client *messaging.Client) {
+		receipt, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+		require.NoError(t, err)
+		assert.Regexp(t, `^msg-[a-z2-7]{8}-1$`, receipt.ID)
+		ids[receipt.ID] = true
+	}
+	r := newRig(t, Config{})
+	send(r.client())
+	send(r.client(messaging.WithToken(r.service.Token + ".signup")))
+	r.api(http.MethodPost, "reset", `{"all":true}`, nil)
+	send(r.client())
+	send(newRig(t, Config{}).client())
+	assert.Len(t, ids, 4)
+}
+
 // TestFailureIsReportedWithItsCode sets the code for a recipient, and for one message.
 func TestFailureIsReportedWithItsCode(t *testing.T) {
 	t.Parallel()
@@ -211,10 +265,8 @@ func TestFaultsAgreeWithTheClient(t *testing.T) {
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, Config{})
-			body := fmt.Sprintf(`{"fault":%q,"n":1}`, kind.Name)
-			if kind.Needs == "delay" {
-				body = fmt.Sprintf(`{"fault":%q,"n":1,"delay":"5ms"}`, kind.Name)
-			}
+			parameters := map[string]string{"slow": `,"delay":"5ms"`, "code": `,"code":"131026"`}
+			body := fmt.Sprintf(`{"fault":%q,"n":1%s}`, kind.Name, parameters[kind.Name])
 			r.api(http.MethodPost, "faults", body, nil)
 			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithTimeout(30*time.Second))
 			_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "order-17"})
@@ -245,41 +297,47 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for body, want := range map[string]string{
-		`{"n":1}`:                                                                  "fault is missing",
-		`{"fault":"status-402","n":1}`:                                             "there is no fault \\\"status-402\\\": it must be one of accept-then-drop, drop-unread, ",
-		`{"fault":"slow"}`:                                                         "give n, share or duration",
-		`{"fault":"slow","n":-1}`:                                                  "n must be",
-		`{"fault":"slow","n":1,"share":0.5}`:                                       "n cannot be combined",
-		`{"fault":"slow","n":1,"duration":"5s"}`:                                   "n cannot be combined",
-		`{"fault":"slow","share":2}`:                                               "share must be",
-		`{"fault":"slow","duration":"25h"}`:                                        "duration must be",
-		`{"fault":"slow","n":1,"channel":"fax"}`:                                   "not JSON as documented",
-		`{"fault":"slow","n":1,"operation":"fax"}`:                                 "operation must be",
-		`{"fault":"truncated","n":1}`:                                              "there is no fault",
-		`{"fault":"slow","n":1,"delay":"-1s"}`:                                     "delay must be",
-		`{"fault":"slow","n":1,"delay":"long"}`:                                    "delay must be",
-		`{"fault":"slow","n":1,"color":"red"}`:                                     "not JSON as documented",
-		`{"fault":"slow","n":"1"}`:                                                 "not JSON as documented",
-		`{"fault":"page","n":1,"status":404}`:                                      "status must be",
-		`{"fault":"page","n":1,"status":600}`:                                      "status must be",
-		`{"fault":"slow","n":1,"status":502}`:                                      "status is for",
-		`{"fault":"refuse","n":1,"status":399}`:                                    "status must be from 400 to 498",
-		`{"fault":"refuse","n":1,"status":408}`:                                    "and not 408",
-		`{"fault":"refuse","n":1,"status":499}`:                                    "status must be from 400 to 498",
-		`{"fault":"refuse","n":1,"status":503}`:                                    "status must be from 400 to 498",
-		`{"fault":"page","n":1,"code":"131026"}`:                                   "code is for refuse",
-		`{"fault":"refuse","n":1,"status":404,"code":"131026"}`:                    "code goes with status 400",
-		`{"fault":"refuse","n":1,"code":"` + strings.Repeat("1", maxName+1) + `"}`: "code is too long",
-		`[`:                           "not JSON as documented",
-		`{"fault":"slow","n":100001}`: "n must be",
-		`{"fault":"slow","n":1,"delay":"99999h1s"}`: "delay must be",
+		`{"n":1}`:                                                                "fault is missing",
+		`{"fault":"status-402","n":1}`:                                           "there is no fault \\\"status-402\\\": it must be one of accept-then-drop, drop-unread, ",
+		`{"fault":"slow"}`:                                                       "give n, share or duration",
+		`{"fault":"slow","n":-1}`:                                                "n must be",
+		`{"fault":"slow","n":1,"share":0.5}`:                                     "n cannot be combined",
+		`{"fault":"slow","n":1,"duration":"5s"}`:                                 "n cannot be combined",
+		`{"fault":"slow","share":2}`:                                             "share must be",
+		`{"fault":"slow","duration":"25h"}`:                                      "duration must be",
+		`{"fault":"slow","n":1,"channel":"fax"}`:                                 "not JSON as documented",
+		`{"fault":"slow","n":1,"operation":"fax"}`:                               "operation must be",
+		`{"fault":"truncated-response","n":1}`:                                   "there is no fault",
+		`{"fault":"slow","n":1,"delay":"-1s"}`:                                   "delay must be",
+		`{"fault":"slow","n":1,"delay":"long"}`:                                  "delay must be",
+		`{"fault":"slow","n":1,"color":"red"}`:                                   "not JSON as documented",
+		`{"fault":"slow","n":"1"}`:                                               "not JSON as documented",
+		`{"fault":"page","n":1,"status":404}`:                                    "status must be",
+		`{"fault":"page","n":1,"status":600}`:                                    "status must be",
+		`{"fault":"slow","n":1,"status":502}`:                                    "status is not for slow",
+		`{"fault":"slow","n":1,"retryAfter":"2s"}`:                               "retryAfter is not for slow",
+		`{"fault":"status","n":1,"delay":"2s"}`:                                  "delay is not for status",
+		`{"fault":"page","n":1,"code":"131026"}`:                                 "code is not for page",
+		`{"fault":"status","n":1,"code":"131026"}`:                               "code is not for status",
+		`{"fault":"status","n":1,"retryAfter":"2h"}`:                             "retryAfter must be",
+		`{"fault":"status","n":1,"status":399}`:                                  "status must be from 400 to 599",
+		`{"fault":"status","n":1,"status":600}`:                                  "status must be from 400 to 599",
+		`{"fault":"status-after","n":1,"status":404}`:                            "status must be from 500 to 599",
+		`{"fault":"code","n":1}`:                                                 "code is missing",
+		`{"fault":"code","n":1,"code":"` + strings.Repeat("1", maxName+1) + `"}`: "code is too long",
+		`{"fault":"slow","n":1,"skip":-1}`:                                       "skip must be",
+		`{"fault":"slow","n":1,"skip":100001}`:                                   "skip must be",
+		`{"fault":"slow","skip":1}`:                                              "give n, share or duration",
+		`[`:                                                                      "not JSON as documented",
+		`{"fault":"slow","n":100001}`:                                            "n must be",
+		`{"fault":"slow","n":1,"delay":"99999h1s"}`:                              "delay must be",
 	} {
 		status, text := r.do(http.MethodPost, Root+"faults", body)
 		assert.Equal(t, http.StatusBadRequest, status, body)
 		assert.Contains(t, text, want, body)
 	}
 	r.api(http.MethodPost, "faults", `{"fault":"slow","share":0.25}`, nil)
-	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":2}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status","n":2}`, nil)
 	contains(t, r.page("page/faults"), "25 %")
 	r.api(http.MethodDelete, "faults", "", nil)
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})

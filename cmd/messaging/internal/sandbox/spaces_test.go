@@ -45,7 +45,7 @@ func TestSpaces(t *testing.T) {
 	assert.NotContains(t, one, token)
 
 	// Each has its own faults and clock.
-	r.do(http.MethodPost, Root+"faults", `{"fault":"status-503","n":1}`, spaceHeader, "one")
+	r.do(http.MethodPost, Root+"faults", `{"fault":"status","status":503,"n":1}`, spaceHeader, "one")
 	r.do(http.MethodPost, Root+"clock", `{"advance":"1h"}`, spaceHeader, "one")
 	send(token+".two", "unharmed")
 	_, settings := r.do(http.MethodGet, Root+"settings", "", spaceHeader, "two")

@@ -19,10 +19,11 @@ type sandboxState struct {
 	faults       faultRules
 	settings     Settings
 	deliveries   map[deliveryKey]deliveryBody
-	errorCodes   map[string]string // for the report of a failure, by message ID
-	advanced     time.Duration     // how far the clock is ahead
-	emptiedAt    time.Time         // by the last reset
-	lastExchange int               // the number of the last exchange
+	advanced     time.Duration // how far the clock is ahead
+	emptiedAt    time.Time     // by the last reset
+	lastExchange int           // the number of the last exchange
+
+	messageDeliveries map[string]deliveryBody // by message ID
 }
 
 // start sets the first state of a sandbox.
@@ -32,8 +33,14 @@ func (st *sandboxState) start(fixed *core) {
 	st.traffic = newTrafficLog(fixed.bounds)
 	st.settings = Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formContract}
 	maps.Copy(st.settings.Webhooks, fixed.config.Webhooks)
+	for _, rule := range fixed.config.faults {
+		if rule.Skip == 0 {
+			rule.begin(time.Now())
+		}
+		st.faults.add(&rule)
+	}
 	st.deliveries = map[deliveryKey]deliveryBody{}
-	st.errorCodes = map[string]string{}
+	st.messageDeliveries = map[string]deliveryBody{}
 }
 
 // lock returns the state, for one goroutine at a time. The caller calls unlock.
@@ -57,9 +64,9 @@ func (st *sandboxState) addMessage(m *messagingtest.Sent) *entry {
 	}
 	st.add(e)
 	delivery := st.deliveryTo(m.Channel, m.To)
-	_, isSet := st.errorCodes[m.ID] // a program can set the delivery of the message before it is entered
-	if !isSet && delivery.Code != "" {
-		st.errorCodes[m.ID] = delivery.Code
+	_, isSet := st.messageDeliveries[m.ID] // a program can set the delivery of the message before it is entered
+	if !isSet {
+		st.messageDeliveries[m.ID] = delivery
 	}
 	if m.Channel == channelSMS && m.Status == "" {
 		// The service delivers an SMS only on demand. The state arrives as another change.
@@ -78,7 +85,7 @@ func (st *sandboxState) removeFromLedger(dropped []*entry) {
 	for _, e := range dropped {
 		if e.Sent != nil {
 			st.service.Remove(e.ID)
-			delete(st.errorCodes, e.ID)
+			delete(st.messageDeliveries, e.ID)
 		}
 	}
 }
@@ -89,5 +96,5 @@ func (st *sandboxState) empty() {
 	st.book = newBook(st.bounds)
 	st.traffic = newTrafficLog(st.bounds)
 	st.faults = faultRules{}
-	st.errorCodes = map[string]string{}
+	st.messageDeliveries = map[string]deliveryBody{}
 }

@@ -53,7 +53,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 	}
 	options = append(options, messagingtest.RetryFailures(retries), st.formOption())
 	if about == string(contract.StatusFailed) {
-		options = append(options, messagingtest.WithErrorCode(st.errorCodes[e.ID]))
+		options = append(options, messagingtest.WithErrorCode(st.messageDeliveries[e.ID].Code))
 	}
 	isKnown := st.book.byID[e.ID] == e
 	e.pending++
@@ -199,6 +199,8 @@ func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about 
 		return e, aboutAnswer, nil
 	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
 		return nil, "", errors.New("the message was sent without a callback URL")
+	case st.isUnreported(e.ID):
+		return nil, "", errors.New("the delivery of the message is unreported: set another one first")
 	case state != "" && !e.hasReached(state):
 		return nil, "", errors.New("about must be a state that the message has reached")
 	}

@@ -327,6 +327,7 @@
     const form = $("#scope"), body = {};
     for (const name of ["to", "operation"]) if (form.elements[name].value) body[name] = form.elements[name].value;
     const amount = form.elements.amount.value, value = form.elements[amount].value;
+    if (Number(form.elements.skip.value) > 0) body.skip = Number(form.elements.skip.value);
     body[amount] = amount === "duration" ? value : amount === "share" ? Number(value) / 100 : Number(value);
     return body;
   }

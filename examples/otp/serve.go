@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // for the page
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// page asks for a number and then for the code.
+//
+//go:embed page.html
+var page []byte
+
+// serve serves codes and a page for the account in the environment until the context ends. OTP_ADDRESS is where it listens, and OTP_URL where
+// the service calls it, such as https://login.example.com.
+func serve(ctx context.Context, out io.Writer) error {
+	client, err := messaging.NewClientFromEnv(messaging.WithTimeout(attemptTimeout))
+	if err != nil {
+		return err
+	}
+	hooks, err := newReceiver()
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("OTP_ADDRESS"), "127.0.0.1:8090"))
+	if err != nil {
+		return err
+	}
+	home := "http://" + listener.Addr().String()
+	c, err := newCodes(client, hooks, cmp.Or(os.Getenv("OTP_URL"), home))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	c.HandleFunc("GET /{$}", showPage)
+	_, _ = fmt.Fprintln(out, "otp: open", home+"/")
+	return serveUntilEnd(ctx, listener, c)
+}
+
+func showPage(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page)
+}
+
+// serveUntilEnd serves until the context ends, and then waits for the requests under way. It does not wait for lookups in the background: their
+// codes are in memory, and end with the program.
+func serveUntilEnd(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{ // docs/webhooks.md has more limits
+		Handler:           http.MaxBytesHandler(handler, 1<<20),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      20 * time.Second,
+		IdleTimeout:       time.Minute,
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*callTimeout)
+	defer cancel()
+	return server.Shutdown(ending)
+}
