@@ -348,10 +348,10 @@ func ExampleOutbox_ResolveTx() {
 	shop.service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	reports := 0
 	err = shop.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM report").Scan(&reports)
-	fmt.Println(show().State, show().Reason, "reports:", reports, err)
+	fmt.Println(show().State, show().Verdict, "reports:", reports, err)
 	if err := outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// completed resolved as sent reports: 1 <nil>
+	// completed accepted reports: 1 <nil>
 }

@@ -20,7 +20,7 @@ import (
 type Record struct {
 	Key
 
-	// Job is the ID of River's job, and State its state.
+	// Job is the ID of River's job, and State its state, such as "completed".
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
 	// Verdict is the verdict of the last attempt that ended. It is Unknown if no attempt has ended, or if a later attempt may have sent the
@@ -87,7 +87,7 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		r.Scheduled = row.ScheduledAt
 	}
 	if m.ResolvedSent && m.Verdict != verdictAccepted { // the attempt recorded what it knew
-		r.Reason = resolvedAsSent
+		r.Reason = strings.TrimSuffix(resolvedAsSent+": "+m.Reason, ": ")
 	}
 	if r.Verdict != messaging.Accepted && r.Reason != "" {
 		r.Err = &storedError{r.Reason, m.Classes}
@@ -209,13 +209,14 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 	return records, nil
 }
 
-// Decision is what a person decides about a message.
+// Decision is what a person decides about a message: Sent, Resend or Drop.
 type Decision string
 
 // The decisions. Resend and Drop do not apply to a message while a worker has it, or after it was resolved as Sent.
 const (
 	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed. If
-	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost.
+	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. Its reason becomes "resolved
+	// as sent", followed by the reason before, if there was one.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
 	// looked up is sent at once, unless it has expired. If it did go out, the recipient gets it twice.

@@ -31,7 +31,7 @@ import (
 type Outcome struct {
 	Key
 
-	// State is completed, cancelled or discarded.
+	// State is "completed", "cancelled" or "discarded".
 	State rivertype.JobState
 	// Verdict is Accepted, Refused, NotSent (invalid, denied, expired, or too many failures), or Unknown.
 	Verdict messaging.Verdict

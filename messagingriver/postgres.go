@@ -25,7 +25,7 @@ func postgresStatements() statements {
 			UPDATE river_job SET
 				state = CASE WHEN state = 'running' THEN state ELSE CAST('completed' AS river_job_state) END,
 				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE now() END,
-				metadata = metadata || '{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}'
+				metadata = metadata || jsonb_build_object('verdict', 'accepted', 'resolved_sent', TRUE, 'reason', ` + reasonOfSent + `)
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
 		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
@@ -147,7 +147,8 @@ func postgresStatements() statements {
 		queuesOnHold: `SELECT jsonb_agg(name) FROM river_queue WHERE ` + isOnHold,
 		queueStatus: `
 			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
-				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
+				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
 			FROM river_queue`,
 		messageCount:     countPostgresMessages(isAny),
 		openMessageCount: countPostgresMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),

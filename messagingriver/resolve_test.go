@@ -135,7 +135,8 @@ func TestResolveSentWhileTheOutcomeIsWritten(t *testing.T) {
 		service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		r.start(t)
-		await(t, r, "a", discarded)
+		before := await(t, r, "a", discarded).Reason
+		require.NotEmpty(t, before)
 		merge := `jsonb_patch(metadata, '{"resolved_sent": true}')`
 		if t.isPostgres {
 			merge = `metadata || '{"resolved_sent": true}'`
@@ -143,7 +144,7 @@ func TestResolveSentWhileTheOutcomeIsWritten(t *testing.T) {
 		r.exec(t, "UPDATE JOBS SET metadata = "+merge+" WHERE kind = 'messaging'")
 		record := await(t, r, "a", completed)
 		require.Equal(t, messaging.Accepted, record.Verdict)
-		require.Equal(t, "resolved as sent", record.Reason)
+		require.Equal(t, "resolved as sent: "+before, record.Reason)
 	})
 }
 

@@ -50,9 +50,10 @@ func acceptedResult(receipt messaging.Receipt) result {
 	return r
 }
 
-// resolvedResult returns the result for a message that was resolved as Sent while a worker had it.
+// resolvedResult returns the result for a message that was resolved as Sent while a worker had it. The decision has recorded the reason.
 func resolvedResult() result {
-	r := finalResult(rivertype.JobStateCompleted, resolvedAsSent)
+	r := finalResult(rivertype.JobStateCompleted, "")
+	delete(r.facts, keyReason)
 	r.facts[keyVerdict] = verdictAccepted
 	return r
 }

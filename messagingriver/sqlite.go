@@ -52,7 +52,7 @@ func sqliteStatements() statements {
 			UPDATE river_job SET
 				state = CASE WHEN state = 'running' THEN state ELSE 'completed' END,
 				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE datetime('now', 'subsec') END,
-				metadata = jsonb_patch(metadata, '{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}')
+				metadata = jsonb_patch(metadata, json_object('verdict', 'accepted', 'resolved_sent', json('true'), 'reason', ` + reasonOfSent + `))
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
 		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
@@ -149,7 +149,8 @@ func sqliteStatements() statements {
 		queuesOnHold: `SELECT json_group_array(name) FROM river_queue WHERE ` + isOnHold,
 		queueStatus: `
 			SELECT json_group_array(json_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
-				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
+				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
 			FROM river_queue`,
 		messageCount:     countSQLiteMessages(isAny),
 		openMessageCount: countSQLiteMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),

@@ -12,7 +12,7 @@ import (
 // ChannelStatus is the state of a channel.
 type ChannelStatus struct {
 	Channel string `json:"channel"`
-	// States has the number of messages in each of River's states.
+	// States has the number of messages in each of River's states, such as States["discarded"].
 	States map[rivertype.JobState]int `json:"states"`
 	// LookedUp is how many of them have an unknown outcome and are looked up. It is 0 for chat apps, whose messages no service lists.
 	LookedUp int `json:"lookedUp"`
@@ -22,6 +22,8 @@ type ChannelStatus struct {
 	Paused bool `json:"paused"`
 	// Cause is why the outbox paused the queue, or "" if a person did.
 	Cause string `json:"cause,omitempty"`
+	// NextRequest is when the next request may begin while the outbox pauses the queue, or zero. It is in the past if no message waits.
+	NextRequest time.Time `json:"nextRequest,omitzero"`
 }
 
 // Status returns the state of every channel, sorted by name. It reads all messages.
@@ -47,6 +49,7 @@ type messageCount struct {
 type queueStatus struct {
 	Name   string
 	Cause  string
+	Next   string // when the next request may begin, or "" if the outbox did not pause the queue
 	Paused int
 }
 
@@ -85,6 +88,7 @@ func channelStatus(name string, counts []messageCount, queues []queueStatus) Cha
 		if queue.Name == queueOf(name) {
 			channel.Paused = queue.Paused == 1
 			channel.Cause = queue.Cause
+			channel.NextRequest, _ = time.Parse(time.RFC3339Nano, queue.Next)
 		}
 	}
 	return channel

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/riverqueue/river/rivertype"
 	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite"
 
@@ -74,7 +73,7 @@ func (s *shop) trouble(ctx context.Context) error {
 			return err
 		}
 	}
-	areDiscarded := func(c messagingriver.ChannelStatus) bool { return c.States[rivertype.JobStateDiscarded] == 3 }
+	areDiscarded := func(c messagingriver.ChannelStatus) bool { return c.States["discarded"] == 3 }
 	if err := s.until(ctx, areDiscarded); err != nil {
 		return err
 	}

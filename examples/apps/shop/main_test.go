@@ -377,6 +377,186 @@ func (s *shop) columnOf(t *testing.T, column, id string) string {
 	return value
 }
 
+// call has the service report on a message, and returns the statuses of the responses.
+func (s *shop) call(t *testing.T, service *messagingtest.Server, report messagingtest.DeliveryReport, options ...messagingtest.CallOption) []int {
+	t.Helper()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	var statuses []int
+	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report, options...) {
+		assert.NoError(t, reply.Err)
+		statuses = append(statuses, reply.StatusCode)
+	}
+	return statuses
+}
+
+// A chat-app message that was accepted and then failed is followed by one SMS, however often and in whatever form the report is repeated, and
+// even if the SMS fails, too.
+func TestOneSMSAfterAFailedReport(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(ctx, "order-1", phone))
+			chat, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			require.Equal(t, "chatapp2", chat.Channel)
+			require.Eventually(t, func() bool { return s.columnOf(t, "message_id", "order-1") == chat.ID }, time.Minute, 20*time.Millisecond)
+
+			failed := messagingtest.DeliveryReport{Status: "failed", ID: chat.ID, ReferenceID: "order-1", To: phone, ErrorCode: "131026"}
+			var calls sync.WaitGroup
+			for i := range 5 { // events of their own
+				report := failed
+				report.At = time.Now().Add(-time.Duration(i) * time.Minute)
+				calls.Go(func() { s.call(t, service, report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(20)) })
+			}
+			calls.Wait()
+			text, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			assert.Equal(t, "sms", text.Channel)
+			assert.Equal(t, "order-1-sms", text.ReferenceID)
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"))
+
+			again := failed
+			again.At = time.Now().Add(-time.Hour) // another event about the same message
+			s.call(t, service, again)
+			again.ReferenceID = ""
+			s.call(t, service, again)
+			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"), "the SMS has no report yet")
+			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ID: text.ID, ReferenceID: text.ReferenceID, To: phone})
+			assert.Equal(t, "failed", s.columnOf(t, "state", "order-1"))
+			time.Sleep(time.Second)
+			assert.Len(t, service.Sent(), 2)
+		})
+	}
+}
+
+// A report that does not say that the message failed for good is followed by no SMS.
+func TestNoSMSAfterOtherReports(t *testing.T) {
+	t.Parallel()
+	reports := map[string]messagingtest.DeliveryReport{
+		"sent":      {Status: "sent"},
+		"delivered": {Status: "delivered"},
+		"opted out": {Status: "failed", ErrorCode: "131050"},
+		"ambiguous": {Status: "failed", Extra: url.Values{"messageId": {"another"}}},
+	}
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			for id, report := range reports {
+				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == "accepted" }, time.Minute, 20*time.Millisecond)
+				report.ID = s.columnOf(t, "message_id", id)
+				report.ReferenceID = id
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, report))
+			}
+			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ID: s.columnOf(t, "message_id", "delivered"), ReferenceID: "delivered"})
+			for id := range reports {
+				assert.Equal(t, id, s.columnOf(t, "reference", id))
+			}
+			assert.Len(t, service.Sent(), len(reports))
+		})
+	}
+}
+
+// A customer who opted out after the order gets no SMS in place of a message that failed.
+func TestNoSMSAfterAFailedReportAndSTOP(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			inbounds("STOP")["chatapp2"].receive(t, service, s)
+			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"})
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "not sent" }, time.Minute, 20*time.Millisecond)
+			assert.Equal(t, "order-1-sms", s.columnOf(t, "reference", "order-1"))
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+// A customer known by a user ID alone gets no SMS after a report either, and the service need not call again.
+func TestFailedReportOfAUserID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "US.13491208655302741918"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			failed := messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
+			assert.Equal(t, "failed", s.columnOf(t, "state", "order-1"))
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+// No order has the reference ID of the SMS of another.
+func TestOrderWithTheReferenceOfAnSMS(t *testing.T) {
+	t.Parallel()
+	s, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
+	require.NoError(t, err)
+	defer s.close()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	response, err := http.PostForm(server.URL+"/orders", url.Values{"id": {"order-1-sms"}, "phone": {"+639171234567"}})
+	require.NoError(t, err)
+	defer response.Body.Close()
+	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
+}
+
+// A message that was refused can be resent, resolved as sent or dropped by a person, and its order follows. After the outbox has deleted the
+// message, refresh does not ask for it again.
+func TestRefreshFollowsARefusedMessage(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const user = "US.13491208655302741918" // gets no SMS
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", user, messagingtest.FaultCode("131026"))
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", user))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "refused" }, time.Minute, 20*time.Millisecond)
+			key := messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
+			steps := []struct {
+				decision messagingriver.Decision
+				verdict  string
+			}{{messagingriver.Resend, ""}, {messagingriver.Sent, "accepted"}}
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
+			time.Sleep(2500 * time.Millisecond) // until the process has heard of it
+			for _, step := range steps {
+				n, err := s.outbox.Resolve(t.Context(), step.decision, key)
+				require.NoError(t, err)
+				require.Equal(t, 1, n)
+				require.NoError(t, s.refresh(t.Context()))
+				assert.Equal(t, step.verdict, s.columnOf(t, "verdict", "order-1"))
+			}
+
+			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference, verdict) VALUES ('old', 'x', 'old', 'refused')")
+			require.NoError(t, err)
+			require.NoError(t, s.refresh(t.Context()))
+			assert.Equal(t, "refused", s.columnOf(t, "verdict", "old"))
+			open, err := s.openReferences(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, open)
+		})
+	}
+}
+
 // A message whose response was lost is neither repeated nor followed by an SMS, and its report completes it.
 func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 	t.Parallel()
@@ -547,14 +727,14 @@ func TestNoMessageAfterSTOP(t *testing.T) {
 			s := newShop(t, service, in)
 			for stop, start := range map[string]string{"sms": "chatapp2", "chatapp2": "sms"} {
 				inbounds("STOP")[stop].receive(t, service, s)
-				stopped := "stopped-" + stop
+				stopped := stop + "-stopped"
 				require.NoError(t, s.takeOrder(t.Context(), stopped, "+639171234567"))
 				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", stopped) == "not sent" }, time.Minute, 20*time.Millisecond)
 				assert.Equal(t, stopped, s.columnOf(t, "reference", stopped), "no SMS is enqueued")
 				before := len(service.Sent())
 
 				inbounds("START")[start].receive(t, service, s)
-				started := "started-" + stop
+				started := stop + "-started"
 				require.NoError(t, s.takeOrder(t.Context(), started, "+639171234567"))
 				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", started) == "accepted" }, time.Minute, 20*time.Millisecond)
 				assert.Len(t, service.Sent(), before+1)

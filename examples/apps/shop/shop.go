@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -141,15 +140,17 @@ func isPostgres(databaseURL string) bool {
 //   - state is "placed", or the last status that was reported of its message,
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
 //   - message_id is the ID that the service gave this message, once it is known,
-//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty until there is one.
+//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty until there is one,
+//   - is_closed is set once the outbox has deleted this message, so that no one can resend it.
 //
 // A customer whose order has a verdict other than "accepted", or the state "failed", may not have heard from the shop.
 func (s *shop) createTables(ctx context.Context) error {
 	for _, statement := range []string{
 		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'placed',
-			reports INT NOT NULL DEFAULT 0, reference TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '')`,
+			reports INT NOT NULL DEFAULT 0, reference TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '',
+			is_closed BOOLEAN NOT NULL DEFAULT FALSE)`,
 		"CREATE INDEX IF NOT EXISTS shop_order_message ON shop_order (message_id)",
-		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE verdict IN ('', 'unknown')",
+		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE verdict <> 'accepted' AND NOT is_closed",
 	} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -172,6 +173,8 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 	case errors.Is(err, messaging.ErrInvalid):
 		http.Error(w, "check the phone number", http.StatusBadRequest)
+	case errors.Is(err, errReservedID):
+		http.Error(w, err.Error(), http.StatusBadRequest)
 	case errors.Is(err, errOtherOrder):
 		http.Error(w, err.Error(), http.StatusConflict)
 	default:
@@ -180,11 +183,20 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var errOtherOrder = errors.New("another order has this ID")
+var (
+	errOtherOrder = errors.New("another order has this ID")
+	errReservedID = errors.New("the ID of an order must not end in " + suffixSMS)
+)
+
+// suffixSMS follows the ID of an order in the reference ID of its SMS. No order has an ID that ends in it.
+const suffixSMS = "-sms"
 
 // takeOrder writes an order and its message. Resubmitting an order whose response was lost changes nothing. If another order has the ID,
 // takeOrder returns errOtherOrder.
 func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
+	if strings.HasSuffix(id, suffixSMS) {
+		return errReservedID
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -205,9 +217,9 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	message := chatapp2.Message{
 		To: phone, ReferenceID: id, CallbackURL: s.callback,
 		Content: chatapp2.Template{Name: "order_placed", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(id)}},
-		// It has no Fallback: the service's SMS and that of sendSMS could both arrive.
+		// It has no Fallback: the service's SMS and that of the shop could both arrive.
 	}
-	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then sendSMS sends an SMS
+	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then the shop sends an SMS
 	if _, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return err
 	}
@@ -231,7 +243,7 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
 	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
 	if isChat && wasNotProcessed && !hasOptedOut {
-		err := s.sendSMS(ctx, outcome.Key, message)
+		err := s.replaceUnsent(ctx, outcome.Key, message.To)
 		if !errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS
 			return err
 		}
@@ -242,8 +254,8 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	return err
 }
 
-// refresh stores what people decided about the messages of open orders, such as by "outbox resolve". The outbox does not call noteOutcome for
-// their decisions.
+// refresh stores what people decided about messages, such as by "outbox resolve". The outbox does not call noteOutcome for their decisions. A
+// person may also resend a message that was refused or not sent.
 func (s *shop) refresh(ctx context.Context) error {
 	references, err := s.openReferences(ctx)
 	if err != nil {
@@ -257,9 +269,9 @@ func (s *shop) refresh(ctx context.Context) error {
 	return nil
 }
 
-// openReferences returns the reference IDs of orders that are open: a message waits, or its outcome is unknown.
+// openReferences returns the reference IDs of orders whose message was not accepted, as long as the outbox has it.
 func (s *shop) openReferences(ctx context.Context) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT reference FROM shop_order WHERE verdict IN ('', 'unknown')")
+	rows, err := s.db.QueryContext(ctx, "SELECT reference FROM shop_order WHERE verdict <> 'accepted' AND NOT is_closed")
 	if err != nil {
 		return nil, err
 	}
@@ -275,36 +287,32 @@ func (s *shop) openReferences(ctx context.Context) ([]string, error) {
 	return references, rows.Err()
 }
 
-// refreshOrder stores the verdict on the message of an open order, unless the message still waits.
+// refreshOrder stores the verdict on the message of an order. It is empty while the message waits.
 func (s *shop) refreshOrder(ctx context.Context, reference string) error {
 	records, err := s.outbox.Get(ctx, reference)
-	if errors.Is(err, messaging.ErrNotFound) { // such as after a restore from a backup
-		return nil
+	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
+		_, err = s.db.ExecContext(ctx, "UPDATE shop_order SET is_closed = TRUE WHERE reference = $1", reference)
+		return err
 	}
 	if err != nil {
 		return err
 	}
-	record := records[0]           // the other channel uses another reference ID
-	if record.Finalized.IsZero() { // it waits
-		return nil
-	}
+	record := records[0] // the other channel uses another reference ID
 	verdict := record.Verdict.String()
-	if record.State == rivertype.JobStateCancelled && record.Verdict == messaging.Unknown {
+	if record.State == "cancelled" && record.Verdict == messaging.Unknown {
 		verdict = "dropped"
 	}
-	const update = "UPDATE shop_order SET verdict = $1 WHERE reference = $2 AND verdict IN ('', 'unknown')"
+	if record.Finalized.IsZero() { // it waits
+		verdict = ""
+	}
+	const update = "UPDATE shop_order SET verdict = $1 WHERE reference = $2 AND verdict <> 'accepted'"
 	_, err = s.db.ExecContext(ctx, update, verdict, reference)
 	return err
 }
 
-// sendSMS enqueues an SMS in place of a chat-app message. In the same transaction it drops the chat-app message, so that a person can no longer
-// resend it. If sendSMS is called again, the message is gone, and no second SMS is sent. The reference ID of the SMS is random, so that it
-// cannot be the ID of another order.
-func (s *shop) sendSMS(ctx context.Context, key messagingriver.Key, message chatapp2.Message) error {
-	text := sms.Message{
-		From: s.sender, To: message.To, Text: "Thank you for " + message.ReferenceID,
-		ReferenceID: "sms-" + rand.Text(), CallbackURL: message.CallbackURL,
-	}
+// replaceUnsent enqueues an SMS in place of a chat-app message that did not go out. In the same transaction it drops the chat-app message, so
+// that a person can no longer resend it. If replaceUnsent is called again, the message is gone, and no second SMS is sent.
+func (s *shop) replaceUnsent(ctx context.Context, key messagingriver.Key, phone string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -314,17 +322,25 @@ func (s *shop) sendSMS(ctx context.Context, key messagingriver.Key, message chat
 	if err != nil || dropped == 0 { // a person has resent it, and its next outcome counts
 		return err
 	}
-	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
-		return err
-	}
-	const update = "UPDATE shop_order SET reference = $1, verdict = '' WHERE reference = $2"
-	if _, err = tx.ExecContext(ctx, update, text.ReferenceID, key.Reference); err != nil {
+	if err = s.enqueueSMS(ctx, tx, key.Reference, phone); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// report changes an order, in the transaction that notes the report as handled. Reports can arrive out of order, and two at once.
+// enqueueSMS enqueues an SMS in place of the chat-app message of an order. From then on the order is about the SMS.
+func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) error {
+	text := sms.Message{From: s.sender, To: phone, Text: "Thank you for " + id, ReferenceID: id + suffixSMS, CallbackURL: s.callback}
+	if _, err := s.outbox.Insert(ctx, tx, text); err != nil {
+		return err
+	}
+	const update = "UPDATE shop_order SET reference = $1, state = 'placed', message_id = '', verdict = '' WHERE reference = $2"
+	_, err := tx.ExecContext(ctx, update, text.ReferenceID, id)
+	return err
+}
+
+// report changes an order, in the transaction that notes the report as handled. If its chat-app message failed, report replaces it by an SMS.
+// Reports can arrive out of order, and two at once.
 func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
@@ -346,8 +362,9 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if err != nil || !report.Status.Final() {
 		return err
 	}
+	var id, phone string
 	var before webhook.Status
-	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE reference = $1", reference).Scan(&before)
+	err = tx.QueryRowContext(ctx, "SELECT id, phone, state FROM shop_order WHERE reference = $1", reference).Scan(&id, &phone, &before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return nil
 	}
@@ -355,7 +372,21 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
+	isOfChat := reference == id // and not of the SMS in its place
+	if err != nil || !isOfChat || !needsSMS(report) {
+		return err
+	}
+	err = s.enqueueSMS(ctx, tx, id, phone)
+	if errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS
+		return nil
+	}
 	return err
+}
+
+// needsSMS reports whether a report says that a chat-app message did not arrive, for a reason other than an opt-out.
+func needsSMS(report webhook.DeliveryReport) bool {
+	const optedOut = "131050" // the platform's code
+	return report.Status.Failed() && report.ErrorCode != optedOut && !report.Ambiguous
 }
 
 // referenceOf returns the reference ID of the message of a report, which it looks up by the message ID if the report has no reference ID.

@@ -280,7 +280,7 @@ func (o overview) text() string {
 	}
 	for _, channel := range o.Channels {
 		if channel.Paused {
-			fmt.Fprintf(&text, "%s is paused: %s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")))
+			fmt.Fprintf(&text, "%s is paused: %s%s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")), nextRequestText(channel))
 		}
 		if n := channel.States[rivertype.JobStateDiscarded]; n > 0 {
 			fmt.Fprintf(&text, "%s: %d discarded; outbox list shows why, and outbox resolve decides\n", channel.Channel, n)
@@ -290,6 +290,18 @@ func (o overview) text() string {
 		text.WriteString(campaignText(campaign))
 	}
 	return text.String()
+}
+
+// nextRequestText returns when the outbox tries a paused channel again. It is empty if a person paused the channel.
+func nextRequestText(channel messagingriver.ChannelStatus) string {
+	switch {
+	case channel.NextRequest.IsZero():
+		return ""
+	case channel.NextRequest.Before(time.Now()):
+		return "; the next message is sent at once"
+	default:
+		return "; the next message is sent at " + formatTime(channel.NextRequest)
+	}
 }
 
 // campaignText returns how many messages of a campaign are in each state, as a line.

@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -53,8 +54,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, di
 	}
 }
 
-// errorText returns an error in one line, with commands and flags where the library names methods and options.
+// errorText returns an error in one line, with commands and flags where the library names methods and options. A driver that tries a server
+// with and without TLS repeats a line.
 func errorText(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSuffix(line, "\n")
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
 	replacer := strings.NewReplacer(
 		":\n\t", ": ",
 		"\n\t", "; ",
@@ -62,5 +71,5 @@ func errorText(err error) string {
 		"run Migrate", "run outbox migrate",
 		"Options.Schema", "--schema",
 	)
-	return replacer.Replace(err.Error())
+	return replacer.Replace(strings.Join(lines, "\n"))
 }

@@ -132,6 +132,15 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		assert.NotContains(s, out, "Hi")
 
 		reason := regexp.MustCompile(`(?m)^reason +(.+)$`)
+		s.run(0, "load", s.file("c.jsonl", chatLine(s, "order-2")))
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+		out, _ = s.run(0, "show", "order-2")
+		unknown := reason.FindStringSubmatch(out)[1]
+		s.run(0, "resolve", "sent", "order-2")
+		out, _ = s.run(0, "show", "order-2")
+		assert.Equal(s, "resolved as sent: "+unknown, reason.FindStringSubmatch(out)[1])
+
 		before := reason.FindStringSubmatch(second)[1]
 		for _, status := range []int{0, 1} { // the second time nothing changes
 			s.run(status, "resolve", "drop", "order-1", "--channel", "chatapp2")
@@ -406,6 +415,33 @@ func TestStatusShowsPauses(t *testing.T) {
 		assert.Contains(s, out, "sms is paused: by a person")
 		assert.NotContains(s, out, "chatapp1 is paused")
 	})
+}
+
+// After 429 with a Retry-After, the status has the time of the next request.
+func TestStatusShowsWhenAPausedChannelIsTriedAgain(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("a")))
+		s.service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 5*time.Minute), 1)
+		out := ""
+		s.workUntil(func() bool {
+			out, _ = s.run(0, "status")
+			return strings.Contains(out, "sms is paused")
+		})
+		found := regexp.MustCompile(`(?m)^sms is paused: .*HTTP 429.*; the next message is sent at (\S+)$`).FindStringSubmatch(out)
+		require.NotNil(s, found, out)
+		next, err := time.Parse(time.RFC3339, found[1])
+		require.NoError(s, err)
+		assert.WithinDuration(s, time.Now().Add(5*time.Minute), next, time.Minute)
+		out, _ = s.run(0, "status", "--json")
+		assert.Contains(s, out, `"nextRequest":"20`)
+	})
+}
+
+func TestStatusShowsAPauseWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	paused := messagingriver.ChannelStatus{Channel: "sms", Paused: true, Cause: "trouble", NextRequest: time.Now().Add(-time.Second)}
+	text := overview{Channels: []messagingriver.ChannelStatus{paused}}.text()
+	assert.Contains(t, text, "sms is paused: trouble; the next message is sent at once\n")
 }
 
 // TestLoadNamesWhatItDoesNotKnow: an expiry is not lost because a command is old.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -59,6 +60,15 @@ func (s shell) file(name, content string) string {
 // work sends as a program does, until no message waits or is looked up.
 func (s shell) work() {
 	s.Helper()
+	s.workUntil(func() bool {
+		counts := s.counts()
+		return counts[rivertype.JobStateAvailable]+counts[rivertype.JobStateScheduled]+counts[rivertype.JobStateRetryable]+counts[rivertype.JobStateRunning] == 0
+	})
+}
+
+// workUntil sends as a program does, until a condition holds.
+func (s shell) workUntil(condition func() bool) {
+	s.Helper()
 	db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{
 		Schema: s.schema, Workers: 1, PollOnly: true, SendTimeout: 2 * time.Second, SettleFor: time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -70,10 +80,7 @@ func (s shell) work() {
 	})
 	require.NoError(s, program.Start(s.Context()))
 	defer func() { assert.NoError(s, program.Stop(context.WithoutCancel(s.Context()))) }()
-	require.Eventually(s, func() bool {
-		counts := s.counts()
-		return counts[rivertype.JobStateAvailable]+counts[rivertype.JobStateScheduled]+counts[rivertype.JobStateRetryable]+counts[rivertype.JobStateRunning] == 0
-	}, time.Minute, 50*time.Millisecond)
+	require.Eventually(s, condition, time.Minute, 50*time.Millisecond)
 }
 
 func (s shell) counts() map[rivertype.JobState]int {
@@ -389,4 +396,16 @@ func TestErrorsAreOneLine(t *testing.T) {
 		assert.Contains(t, errs.String(), want)
 		assert.NotContains(t, errs.String(), "secret")
 	}
+}
+
+// A driver that tries a server with and without TLS has two equal errors.
+func TestErrorsNameAServerOnce(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	getenv := func(name string) string {
+		return map[string]string{"DATABASE_URL": "postgres://u@127.0.0.1:1/d?sslmode=prefer"}[name]
+	}
+	assert.Equal(t, 2, run(t.Context(), []string{"status"}, getenv, &out, &errs))
+	assert.Equal(t, 1, strings.Count(errs.String(), "dial error"), errs.String())
+	assert.Equal(t, "outbox: a; b; c", "outbox: "+errorText(errors.New("a\n\tb\n\tb\nc")))
 }
