@@ -263,7 +263,7 @@ func TestListCountsUnreadableRows(t *testing.T) {
 	for want, pages := range map[string][]string{
 		"messaging list: 1 row could not be read in full\n":  {`{"id":"m-2"},` + unreadableRow("m-1")},
 		"messaging list: 3 rows could not be read in full\n": {unreadableRow("m-1") + "," + unreadableRow("m-2"), unreadableRow("m-3")},
-		"messaging: sms.list: row 20 of page 1 (ID m-1) cannot be read: CreatedAt is in no known form\n" +
+		"messaging: sms.list: row 20 of page 1 (ID m-1) cannot be read: CreatedAt is in no known form (createdAt)\n" +
 			"5 more rows of the page cannot be read\n" +
 			"messaging list: 25 rows could not be read in full\n": {many},
 	} {

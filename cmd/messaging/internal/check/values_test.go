@@ -64,9 +64,9 @@ func TestPriceOfRow(t *testing.T) {
 		scale     string
 		fee, unit any
 	}{
-		"a row has 12000 EUR: ":                             {"", 12000, "EUR"},
-		"a row has 1.2000 EUR: ":                            {`"scale": -4,`, 12000, "EUR"},
-		"a row has 0.50: if the service means another":      {"", "0.50", nil},
+		"a row has 12000 EUR: ":                              {"", 12000, "EUR"},
+		"a row has 1.2000 EUR: ":                             {`"scale": -4,`, 12000, "EUR"},
+		"a row has 0.50: if the service means another":       {"", "0.50", nil},
 		"a row has a price of 12 characters: if the service": {"", "639171230001", "The quick brown fox"},
 	} {
 		f := newFake()
