@@ -19,19 +19,25 @@ func (l *learner) warn(text string, keys ...string) {
 // would end a listing by offset early: only a comment names it.
 func (l *learner) learnTotal(outside []leaf, names words) {
 	rows := len(document.Parse([]byte(l.examples.row.text)).At(strings.Join(l.overlay.List.Items, "")).List())
+	var unsure []string
 	for _, at := range outside {
 		n, err := strconv.Atoi(at.word)
-		if err != nil || slices.Contains(l.defaults.SMSList.Page["total"], at.path) || names.has(at.path) {
+		if err != nil || names.has(at.path) {
 			continue
 		}
 		isTotal := totalName.MatchString(at.name)
 		switch {
+		case slices.Contains(l.defaults.SMSList.Page["total"], at.path):
+			return
 		case isTotal && n > rows && len(l.overlay.List.Items) > 0:
 			names.add("total", at.path)
 			return
 		case isTotal || countName.MatchString(at.name):
-			l.warn("not learned: if "+at.path+" counts the rows of all pages, write "+contractLine("total", at.path), sectionList, "page")
+			unsure = append(unsure, at.path)
 		}
+	}
+	for _, path := range unsure {
+		l.warn("not learned: if "+path+" counts the rows of all pages, write "+contractLine("total", path), sectionList, "page")
 	}
 }
 
@@ -56,11 +62,24 @@ func (l *learner) noteMoney() {
 				members = append(members, at)
 			}
 		}
+		l.noteCurrency(members)
 		l.noteAmount(members, money{sectionList, "record", []string{"price"}, l.overlay.List.Record, l.defaults.SMSList.Record})
 	}
 	for _, example := range l.examples.accepted {
 		response := money{sectionSend, "response", []string{"cost", "unitCost"}, l.overlay.Send.Response, l.defaults.SMSSend.Response}
 		l.noteAmount(leavesOf(example.text), response)
+	}
+}
+
+// noteCurrency adds a comment about the currency of a row that the contract does not read.
+func (l *learner) noteCurrency(members []leaf) {
+	isCurrency := func(at leaf) bool {
+		return currencyName.MatchString(at.name) && currencyCode.MatchString(at.word)
+	}
+	i := slices.IndexFunc(members, isCurrency)
+	if i >= 0 && !l.isRead(members[i].path) {
+		path := members[i].path
+		l.warn("not learned: if "+path+" is the currency, write "+contractLine("currency", path), sectionList, "record")
 	}
 }
 

@@ -69,6 +69,10 @@ var (
 	// amountName matches amounts of money: price, pricePerMessage, unit_cost, micros.
 	amountName = regexp.MustCompile(`(?i)price|cost|charge|^amount$|^fee$|micros$`)
 
+	// currencyName and currencyCode match a currency: currency=EUR, price.unit=EUR.
+	currencyName = regexp.MustCompile(`(?i)currency|unit`)
+	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+
 	// isAmount matches decimal numbers. A phone number has more digits.
 	isAmount = regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,9})?$`)
 
