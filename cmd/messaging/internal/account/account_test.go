@@ -585,6 +585,24 @@ func TestResumeAfterKillBeforeFirstPage(t *testing.T) {
 	}
 }
 
+// TestResumeLeavesNoFileOfAKill: each kill left another file if it came while the position was stored.
+func TestResumeLeavesNoFileOfAKill(t *testing.T) {
+	s, _ := newShell(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "rows.jsonl")
+	args := []string{"list", "--format", "jsonl", "--out", file}
+	s.serveRows("fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.NoError(t, os.WriteFile(statePath(file)+".new", []byte(`{"acc`), 0o600))
+	s.serveRows(`{"id":"m-1"}`)
+	_, errs, status = s.run(append(args, "--resume")...)
+	require.Equal(t, cli.ExitOK, status, errs)
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+}
+
 // TestResumeRejectsOtherFiles: a file without a state is a complete listing only if it looks like one.
 func TestResumeRejectsOtherFiles(t *testing.T) {
 	s, srv := newShell(t)
