@@ -437,7 +437,7 @@ func ExampleSMSService_Verdict() {
 	}
 	// Output:
 	// order-4 was refused: rejected
-	// order-5 says nothing:  messaging: sms.list: row 5 of page 1 (ID msg-5) cannot be read: DeliveryStatus is neither a text nor a number
+	// order-5 says nothing:  messaging: sms.list: row 5 of page 1 (ID msg-5) cannot be read: DeliveryStatus is neither a text nor a number (dlrStatus)
 }
 
 func ExampleSMSService_Find() {

@@ -303,7 +303,6 @@ type listing struct {
 	service *SMSService
 	options sms.ListOptions
 	query   wire.Query // of the page that is requested next, with the bounds that are sent
-	page    int        // of those requested so far, from 1
 
 	previous   map[string]struct{} // keys of the rows of the page before
 	firstRow   string              // key of its first row
@@ -397,10 +396,10 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 	if err := r.perform(ctx); err != nil {
 		return nil, err
 	}
-	l.page++
 	number, isNumbered := list.codec.PageNumber(l.query.At)
 	if !isNumbered {
-		number = l.page
+		number = l.query.At.Pages + 1
+		r.value.Next.Pages = number
 	}
 	return &listPage{Page: r.value, number: number, isFresh: r.isFresh}, nil
 }

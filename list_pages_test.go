@@ -624,6 +624,37 @@ func TestRowErrorCountsPagesInTheOrderOfAListingWithoutNumbers(t *testing.T) {
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	require.Len(t, errs, 1)
 	require.ErrorContains(t, errs[0], "row 1 of page 2 ")
+
+	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		_, errs = list(client.SMS.List(t.Context(), sms.ListOptions{After: page.Next}))
+		require.Len(t, errs, 1)
+		require.ErrorContains(t, errs[0], "row 1 of page 2 ", "in another process, too")
+		break
+	}
+}
+
+// TestRowErrorNamesThePathOfItsValue: it is the path that the contract must change, or the service explain.
+func TestRowErrorNamesThePathOfItsValue(t *testing.T) {
+	t.Parallel()
+	const price = `{"sms.list": {"record": {"price": ["price", "price.amount"]}}}`
+	for row, want := range map[string]string{
+		`{"id":"1","price":{"amount":"red"}}`: "Price is no decimal number (price.amount)",
+		`{"id":"1","price":{"colour":"red"}}`: "Price is neither a text nor a number (price)",
+		`{"id":"1","messageParts":"two"}`:     "Parts is in no known form (messageParts)",
+		`{"id":["1"]}`:                        "ID is not an ID (id)",
+		`{"price":"1"}`:                       "ID is missing",
+		`"no object"`:                         "is not an object",
+	} {
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			return respond(r, http.StatusOK, `{"hasNext":false,"data":[`+row+`]}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, price))
+		require.NoError(t, err)
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		require.Len(t, errs, 1)
+		assert.Regexp(t, "cannot be read: "+regexp.QuoteMeta(want)+"$", errs[0].Error())
+	}
 }
 
 func TestPagesReportTheListing(t *testing.T) {

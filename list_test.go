@@ -636,7 +636,7 @@ func TestRowErrorNamesMessage(t *testing.T) {
 		client, mock := mocked(t)
 		respondingLists(mock, always(http.StatusOK, fmt.Sprintf(`{"hasNext":false,"data":[{"id":%q,"messageParts":"two"}]}`, id)))
 		_, err := client.SMS.Find(t.Context(), "order-1")
-		require.EqualError(t, err, "messaging: sms.list: row 1 of page 1"+want+" cannot be read: Parts is in no known form")
+		require.EqualError(t, err, "messaging: sms.list: row 1 of page 1"+want+" cannot be read: Parts is in no known form (messageParts)")
 	}
 }
 

@@ -622,7 +622,7 @@ func TestSettleSaysWhyARowProvesNothing(t *testing.T) {
 	for name, tt := range map[string]struct{ contract, rows, want string }{
 		"another number":        {`{}`, `{"id":"l-1","referenceId":"r-1","to":"+639180000000"}`, "has another number"},
 		"refused, other number": {`{}`, `{"id":"l-1","referenceId":"r-1","to":"+639180000000","sendStatus":"failed"}`, "has another number"},
-		"an unreadable number":  {`{}`, `{"id":"l-1","referenceId":"r-1","to":["+639180000000"]}`, "cannot be read: To is neither a text nor a number"},
+		"an unreadable number":  {`{}`, `{"id":"l-1","referenceId":"r-1","to":["+639180000000"]}`, "cannot be read: To is neither a text nor a number (to)"},
 		"no ID":                 {`{}`, `{"referenceId":"r-1"}`, "cannot be read: ID is missing"},
 		"a service without IDs": {`{"sms.list":{"record":{"id":[]}}}`, `{"referenceId":"r-1"}`, "has no ID"},
 		"an error":              {`{}`, `{"id":"l-1","referenceId":"r-1","errorCode":"77"}`, "has an error (ErrorCode)"},

@@ -216,7 +216,7 @@ func ExampleServer_Seed_rows() {
 	}
 	// Output:
 	// refused refused <nil>
-	// unreadable accepted messaging: sms.list: row 2 of page 1 (ID msg-2) cannot be read: Price is no decimal number
+	// unreadable accepted messaging: sms.list: row 2 of page 1 (ID msg-2) cannot be read: Price is no decimal number (price)
 }
 
 func ExampleServer_Advance() {

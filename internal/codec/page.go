@@ -37,10 +37,12 @@ type Page struct {
 }
 
 // UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
-// row), and why, without the value. If several fields could not be read, Field is one of them.
+// row), the path of its value in the row ("" if there is none), and why, without the value. If several fields could not be read, Field is one
+// of them.
 type UnreadableError struct {
 	Index           int
 	Field           string
+	Path            string
 	Reason          string
 	ReferenceUnread bool // the row has a reference ID that could not be read, whatever Field is
 }
@@ -53,12 +55,16 @@ func (u UnreadableError) IsDoubtful() bool {
 // IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none.
 func (u UnreadableError) IsReferenceKnown() bool { return !u.IsDoubtful() && !u.ReferenceUnread }
 
-// Error returns the field and the reason.
+// Error returns the field, the reason, and the path.
 func (u UnreadableError) Error() string {
-	if u.Field == "" {
-		return u.Reason
+	text := u.Reason
+	if u.Field != "" {
+		text = u.Field + " " + text
 	}
-	return u.Field + " " + u.Reason
+	if u.Path != "" {
+		text += " (" + u.Path + ")"
+	}
+	return text
 }
 
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an

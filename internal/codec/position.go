@@ -24,7 +24,8 @@ type position struct {
 	Cursor string `json:"cursor,omitempty"`
 	Link   string `json:"link,omitempty"`
 	Size   int    `json:"size,omitempty"`
-	Last   string `json:"last,omitempty"` // ID of a row
+	Last   string `json:"last,omitempty"`  // ID of a row
+	Pages  int    `json:"pages,omitempty"` // before this place, without page numbers
 	// Options has a hash of each other option of the listing. It is nil in a position that an earlier version wrote.
 	Options map[string]string `json:"options,omitzero"`
 }
@@ -50,6 +51,8 @@ func (p *position) kind() string {
 	return kinds[0]
 }
 
+func (p *position) hasNegative() bool { return p.Page < 0 || p.Rows < 0 || p.Pages < 0 }
+
 const longestPosition = 64 << 10
 
 // FormatPosition returns a position in a listing with these options as text, with the ID of the last row before it.
@@ -57,6 +60,7 @@ func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow
 	p := position{
 		Page: at.Number, Rows: at.Rows, Cursor: at.Cursor, Link: l.withoutPair(at.Link),
 		Size: options.PageSize, Last: lastRow, Options: l.hashOptions(options),
+		Pages: at.Pages,
 	}
 	text, _ := wire.Encode(p) // numbers and strings always have a JSON
 	return string(text)
@@ -142,7 +146,7 @@ func (l *List) ParsePosition(text string, options sms.ListOptions) (at wire.Posi
 	var p position
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
-	if len(text) > longestPosition || decoder.Decode(&p) != nil || p.Rows < 0 || p.Page < 0 {
+	if len(text) > longestPosition || decoder.Decode(&p) != nil || p.hasNegative() {
 		return at, "", wrong
 	}
 	if _, err := decoder.Token(); err != io.EOF {
@@ -169,5 +173,6 @@ func (l *List) ParsePosition(text string, options sms.ListOptions) (at wire.Posi
 			return at, "", "holds a link that leads away from the listing"
 		}
 	}
+	at.Pages = p.Pages
 	return at, p.Last, ""
 }

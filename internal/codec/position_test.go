@@ -20,6 +20,7 @@ func TestPositionIsTheServicesOwn(t *testing.T) {
 	for text, at := range map[string]wire.Position{
 		`{"page":7,"size":500,"last":"m-1","options":{}}`:               {Set: true, Number: 7},
 		`{"rows":1500,"size":500,"last":"m-1","options":{}}`:            {Rows: 1500},
+		`{"rows":1500,"size":500,"last":"m-1","pages":3,"options":{}}`:  {Rows: 1500, Pages: 3},
 		`{"cursor":"a+b","size":500,"last":"m-1","options":{}}`:         {Set: true, Cursor: "a+b"},
 		`{"link":"/api/sms?at=3","size":500,"last":"m-1","options":{}}`: {Set: true, Link: "/api/sms?at=3"},
 	} {
@@ -143,7 +144,7 @@ func FuzzParsePosition(f *testing.F) {
 	}
 	for _, seed := range []string{
 		`{"page":2}`, `{"page":2,"size":500,"last":"m-1"}`, `{"rows":500}`, `{"cursor":"abc"}`, `{"link":"/api/sms?at=3"}`,
-		`{"link":"https://evil.example/?a=b"}`, `{"link":"//evil.example/?"}`, `{"page":-1}`, `{"page":1e99}`, `{"page":2,"rows":3}`, `{}`, `null`, `[]`, `"`, ``,
+		`{"link":"https://evil.example/?a=b"}`, `{"link":"//evil.example/?"}`, `{"page":-1}`, `{"rows":3,"pages":-1}`, `{"cursor":"a","pages":7}`, `{"page":1e99}`, `{"page":2,"rows":3}`, `{}`, `null`, `[]`, `"`, ``,
 		`{"page":2}{"page":3}`, `{"Page":2}`, `{"page":2,"last":7}`,
 	} {
 		f.Add(seed, 500)

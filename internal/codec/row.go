@@ -49,7 +49,7 @@ func (r *currentRow) init(format *rowFormat) {
 func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
 	r.reset()
 	if s.Peek() != '{' {
-		r.report("", "is not an object")
+		r.report(UnreadableError{Reason: "is not an object"})
 		s.Skip()
 		return
 	}
@@ -60,7 +60,7 @@ func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
 	r.copyText()
 	r.fillFields()
 	if r.hasDuplicate {
-		r.report("", "has a member of the contract twice")
+		r.report(UnreadableError{Reason: "has a member of the contract twice"})
 	}
 	r.transaction.Status = cache.status(r.transaction.DeliveryStatus, r.format)
 	r.transaction.ErrorCode = r.errorCode()
@@ -79,9 +79,8 @@ func (r *currentRow) reset() {
 
 // report records why the row cannot be read in full. The first unreadable field counts, or the first one that makes the row doubtful (see
 // UnreadableError.IsDoubtful).
-func (r *currentRow) report(field, reason string) {
-	problem := UnreadableError{Field: field, Reason: reason}
-	isReferenceUnread := r.problem.ReferenceUnread || field == "ReferenceID"
+func (r *currentRow) report(problem UnreadableError) {
+	isReferenceUnread := r.problem.ReferenceUnread || problem.Field == "ReferenceID"
 	isFirst := r.problem.Reason == ""
 	if isFirst || problem.IsDoubtful() && !r.problem.IsDoubtful() {
 		r.problem = problem
@@ -160,9 +159,21 @@ func (r *currentRow) fillFields() {
 	for i := range r.format.columns {
 		c := &r.format.columns[i]
 		if reason := r.fillField(c, r.fields[i]); reason != "" {
-			r.report(c.name, reason)
+			r.report(UnreadableError{Field: c.name, Path: r.unreadPath(c), Reason: reason})
 		}
 	}
+}
+
+// unreadPath returns the path of the value of a column that cannot be read, or "" if the row has none.
+func (r *currentRow) unreadPath(c *column) string {
+	i := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
+	if i < 0 {
+		i = slices.IndexFunc(c.slots, func(slot int) bool { return r.values[slot].Kind > jsonscan.Null && !r.used[slot] })
+	}
+	if i < 0 {
+		return ""
+	}
+	return c.paths[i]
 }
 
 // fillField sets the field of a column to the first of its usable values or, if all are absent, null or blank, to the first blank one. It

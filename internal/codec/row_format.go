@@ -26,9 +26,10 @@ type rowFormat struct {
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
 	concept string
-	name    string // of the field
-	index   int    // of the field
-	slots   []int  // of its values, in the order of preference
+	name    string   // of the field
+	index   int      // of the field
+	paths   []string // of its values, in the order of preference
+	slots   []int    // of these paths
 }
 
 func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rowFormat {
@@ -41,7 +42,7 @@ func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *tim
 	f.cursor = f.paths.slots[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{concept: concept, name: field.Name, index: field.Index[0], slots: f.paths.slots[concept]}
+			c := column{concept: concept, name: field.Name, index: field.Index[0], paths: op.Record[concept], slots: f.paths.slots[concept]}
 			f.columns = append(f.columns, c)
 		}
 	}

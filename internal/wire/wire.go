@@ -88,6 +88,7 @@ type Position struct {
 	Rows   int    // before the page
 	Cursor string // as the service gave it
 	Link   string // path and query of a link that the service gave
+	Pages  int    // before this one, in a listing without page numbers
 }
 
 // DeliveryOptions has the last fields of every chat-app message.

@@ -52,7 +52,7 @@ var (
 	yesterday, midnight     time.Time
 	position                string
 	done                    bool
-	count                   int
+	count, rows             int
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux

@@ -98,6 +98,7 @@ func concerns(err error, option string) bool {
 // storePages stores the pages of a listing.
 func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 	position := options.After
+	total := 0
 	for page, err := range d.client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrUnreadableRow) {
 			log.Println("reconcile:", err) // the page has what could be read
@@ -108,8 +109,19 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 			return err
 		}
 		position = page.Next
+		total = page.Total
 	}
-	return nil
+	return d.checkTotal(ctx, total)
+}
+
+// checkTotal compares the rows of the day with the total of the service, which is 0 if it has none, and logs a difference.
+func (d *day) checkTotal(ctx context.Context, total int) error {
+	var rows int
+	err := d.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM listed WHERE day = $1", d.key).Scan(&rows)
+	if err == nil && total > 0 && total != rows {
+		log.Printf("reconcile: the service counts %d rows and listed %d: rows are missing, or its total counts others, too", total, rows)
+	}
+	return err
 }
 
 // store stores the page at a position of the listing, and where the listing continues, in one transaction. The first page replaces the day.

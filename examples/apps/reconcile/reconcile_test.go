@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +63,60 @@ func sums(t *testing.T, d *day) string {
 	var out bytes.Buffer
 	require.NoError(t, d.reconcile(t.Context(), &out))
 	return out.String()
+}
+
+// The total of the service is compared with the rows that several processes listed. The test is not parallel, because it reads the log.
+func TestReconcileComparesTheTotal(t *testing.T) {
+	const n = 1200
+	var logged bytes.Buffer
+	log.SetOutput(&logged)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	service := messagingtest.NewServer(t)
+	for i := range n {
+		service.Seed(messagingtest.Sent{From: "SHOP", To: "+639171234567", At: midnight.Add(time.Duration(i) * time.Second)})
+	}
+	for total, want := range map[string]string{
+		"1200": "",
+		"1207": "reconcile: the service counts 1207 rows and listed 1200: rows are missing, or its total counts others, too",
+		"0":    "",
+	} {
+		logged.Reset()
+		path := filepath.Join(t.TempDir(), "reconcile.db")
+		requests := 0
+		cut := watch(func(*http.Request) error {
+			if requests++; requests == 3 {
+				return errors.New("cut")
+			}
+			return nil
+		})
+		once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
+		require.Error(t, openDay(t, service, path, cut, once).reconcile(t.Context(), io.Discard))
+		assert.Empty(t, logged.String(), "the day is incomplete")
+		sums(t, openDay(t, service, path, withTotal(total)))
+		if want == "" {
+			assert.Empty(t, logged.String())
+		} else {
+			assert.Contains(t, logged.String(), want)
+		}
+	}
+}
+
+// withTotal replaces the total of each response.
+func withTotal(total string) messaging.Option {
+	return messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			response, err := base.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			body, err := io.ReadAll(response.Body)
+			err = errors.Join(err, response.Body.Close())
+			changed := bytes.Replace(body, []byte(`"totalRows":1200`), []byte(`"totalRows":`+total), 1)
+			response.Body = io.NopCloser(bytes.NewReader(changed))
+			response.ContentLength = int64(len(changed))
+			return response, err
+		})
+	})
 }
 
 // Each SMS of the day is counted once, although the listing is interrupted again and again, each time in a new process, while

@@ -42,7 +42,8 @@ UNION ALL
 SELECT '', 'no record', COUNT(*) || ' rows without a reference' FROM listed WHERE day = $1 AND reference = '' HAVING COUNT(*) > 0
 UNION ALL
 SELECT reference, 'unreadable row', problem FROM listed WHERE day = $1 AND problem <> ''
-ORDER BY 1`
+ORDER BY 1
+`
 	rows, err := d.db.QueryContext(ctx, query, d.key, d.begin.Unix(), d.end.Unix())
 	if err != nil {
 		return err

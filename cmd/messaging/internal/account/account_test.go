@@ -263,7 +263,7 @@ func TestListCountsUnreadableRows(t *testing.T) {
 	for want, pages := range map[string][]string{
 		"messaging list: 1 row could not be read in full\n":  {`{"id":"m-2"},` + unreadableRow("m-1")},
 		"messaging list: 3 rows could not be read in full\n": {unreadableRow("m-1") + "," + unreadableRow("m-2"), unreadableRow("m-3")},
-		"messaging: sms.list: row 20 of page 1 (ID m-1) cannot be read: CreatedAt is in no known form\n" +
+		"messaging: sms.list: row 20 of page 1 (ID m-1) cannot be read: CreatedAt is in no known form (createdAt)\n" +
 			"5 more rows of the page cannot be read\n" +
 			"messaging list: 25 rows could not be read in full\n": {many},
 	} {
@@ -583,6 +583,24 @@ func TestResumeAfterKillBeforeFirstPage(t *testing.T) {
 			assert.NoFileExists(t, statePath(file))
 		})
 	}
+}
+
+// TestResumeLeavesNoFileOfAKill: each kill left another file if it came while the position was stored.
+func TestResumeLeavesNoFileOfAKill(t *testing.T) {
+	s, _ := newShell(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "rows.jsonl")
+	args := []string{"list", "--format", "jsonl", "--out", file}
+	s.serveRows("fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.NoError(t, os.WriteFile(statePath(file)+".new", []byte(`{"acc`), 0o600))
+	s.serveRows(`{"id":"m-1"}`)
+	_, errs, status = s.run(append(args, "--resume")...)
+	require.Equal(t, cli.ExitOK, status, errs)
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
 }
 
 // TestResumeRejectsOtherFiles: a file without a state is a complete listing only if it looks like one.

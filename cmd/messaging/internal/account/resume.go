@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,18 +281,33 @@ func (s *resumeState) store(out string) error {
 	return replaceFile(statePath(out), data)
 }
 
-// replaceFile replaces a file in one step, so that a crash leaves the old or the new one.
+// newPath returns the path of a file that is to replace another.
+func newPath(path string) string { return path + ".new" }
+
+// remove removes a file if there is one.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// replaceFile replaces a file in one step, so that a crash leaves the old or the new one. What an earlier crash left of a new one is removed.
 func replaceFile(path string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
+	name := newPath(path)
+	if err := remove(name); err != nil {
+		return err
+	}
+	temporary, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
 	_, err = temporary.Write(data)
 	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), path)
+		err = os.Rename(name, path)
 	}
 	if err != nil {
-		_ = os.Remove(temporary.Name())
+		_ = os.Remove(name)
 	}
 	return err
 }
@@ -307,8 +321,5 @@ func (s *resumeState) finish(out string, file *os.File) error {
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	if err := os.Remove(statePath(out)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return errors.Join(remove(statePath(out)), remove(newPath(statePath(out))))
 }

@@ -48,6 +48,7 @@ func (c *checker) check(ctx context.Context) {
 	if c.isListed {
 		c.checkValues()
 		c.checkFilters(ctx)
+		c.checkOrder(ctx)
 		c.checkPageNames()
 	}
 	if ctx.Err() != nil {

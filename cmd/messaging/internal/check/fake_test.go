@@ -35,6 +35,7 @@ type fake struct {
 	others  func() []object // rows of other accounts
 	filters map[string]func(m fakeMessage, value string) bool
 	page    func(rows []object, q url.Values) object
+	sort    func(messages []fakeMessage, q url.Values)
 
 	mu       sync.Mutex
 	messages []fakeMessage // the oldest first
@@ -60,6 +61,7 @@ func newFake() *fake {
 			}
 		},
 		others: func() []object { return nil },
+		sort:   sortByDate,
 		filters: map[string]func(m fakeMessage, value string) bool{
 			"filter[transactionId]": func(m fakeMessage, v string) bool { return m.id == v },
 			"filter[requestId]":     func(m fakeMessage, v string) bool { return m.batch == v },
@@ -138,7 +140,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *fake) list(w http.ResponseWriter, q url.Values) {
 	rows, isFiltered := []object{}, false
-	for _, m := range slices.Backward(f.messages) {
+	for _, m := range f.sorted(q) {
 		isMeant := func(name string) bool { return !q.Has(name) || f.filters[name](m, q.Get(name)) }
 		all := true
 		for name := range f.filters {
@@ -152,6 +154,25 @@ func (f *fake) list(w http.ResponseWriter, q url.Values) {
 		rows = append(rows, f.others()...)
 	}
 	writeJSON(w, http.StatusOK, f.page(rows, q))
+}
+
+// sortByDate sorts messages, the oldest first, if a request wants their order by date, and reverses them if it wants the newest first.
+func sortByDate(messages []fakeMessage, q url.Values) {
+	if q.Get("sort[column]") != "dateCreated" {
+		return
+	}
+	slices.SortStableFunc(messages, func(a, b fakeMessage) int { return a.at.Compare(b.at) })
+	if q.Get("sort[direction]") == "desc" {
+		slices.Reverse(messages)
+	}
+}
+
+// sorted returns the messages in the order of a request, which is that of their arrival backwards if it wants none.
+func (f *fake) sorted(q url.Values) []fakeMessage {
+	messages := slices.Clone(f.messages)
+	slices.Reverse(messages)
+	f.sort(messages, q)
+	return messages
 }
 
 // lie changes what the rows of a fake look like.

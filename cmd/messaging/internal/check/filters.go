@@ -92,7 +92,10 @@ func isTime(concept string) bool { return concept == "createdAfter" || concept =
 func (c *checker) tryBound(ctx context.Context, concept string) finding {
 	absent := c.list(ctx, filterBy(concept, ""), 1)
 	f, isDecided := judgeAbsent(absent)
-	if f.grade == wrong {
+	switch {
+	case errors.Is(absent.err, messaging.ErrInvalid):
+		f.why += "; the service refuses the name or the time: see sms.list.params." + concept + ", sms.list.time"
+	case f.grade == wrong:
 		f.why += "; check the form of times in sms.list.time first"
 	}
 	if isDecided {

@@ -79,7 +79,7 @@ func (r run) proven() []string {
 
 // provable returns the subjects that can be proven of the fake.
 func provable(without ...string) []string {
-	all := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "listing", "paging", "row 1", "row 2", "text"}
+	all := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "listing", "order by created", "paging", "row 1", "row 2", "text"}
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
 }
 
@@ -144,7 +144,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 					}
 					return all
 				}
-			}, rows, "row 1", "several rows have its reference ID",
+			}, append([]string{"order by created"}, rows...), "row 1", "several rows have its reference ID",
 		},
 		"IDs that change": {
 			func(f *fake) {
@@ -194,8 +194,17 @@ func TestNothingFalseIsProven(t *testing.T) {
 		"a text that is changed": {
 			func(f *fake) { f.changeRows(func(row object, m fakeMessage) { row["body"] = m.text + "." }) }, []string{"text"}, "text", "another value than was sent",
 		},
+		"a text that a row lacks": {
+			func(f *fake) {
+				f.changeRows(func(row object, m fakeMessage) {
+					if strings.HasPrefix(m.text, "Test") {
+						delete(row, "body")
+					}
+				})
+			}, []string{"text"}, "text", "a row has no value",
+		},
 		"a text that is dropped": {
-			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "text", "a row has no value",
+			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "name of text", "none of 9 rows has body",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,6 +292,22 @@ func TestFilterThatIsRefusedIsWrong(t *testing.T) {
 	assert.Equal(t, 1, got.status)
 	assert.Equal(t, wrong, got.grades["filter by to"], got.out)
 	assert.Contains(t, got.why["filter by to"], "unknown parameter")
+}
+
+// TestBoundThatIsRefused: the service may refuse the name or the time, so that the line must not blame the time alone.
+func TestBoundThatIsRefused(t *testing.T) {
+	f := newFake()
+	f.refuses = func(r *http.Request, _ url.Values) string {
+		if r.URL.Query().Has("filter[dateCreatedGt]") {
+			return "400 unknown parameter"
+		}
+		return ""
+	}
+	got := listFake(t, f, names)
+	assert.Equal(t, wrong, got.grades["filter by createdAfter"], got.out)
+	assert.Contains(t, got.why["filter by createdAfter"], "unknown parameter")
+	assert.Contains(t, got.why["filter by createdAfter"], "the service refuses the name or the time: see sms.list.params.createdAfter, sms.list.time")
+	assert.NotContains(t, got.why["filter by createdAfter"], "first")
 }
 
 // TestWrongContractIsWrong has the default contract, which does not fit the rows.

@@ -38,6 +38,11 @@ func (r *report) add(subject, path string, f finding) {
 	*r = append(*r, line{subject, path, f})
 }
 
+// dropPlausible removes the plausible lines of a path, about which another line says more.
+func (r *report) dropPlausible(path string) {
+	*r = slices.DeleteFunc(*r, func(l line) bool { return l.path == path && l.grade == plausible })
+}
+
 // hasWrong reports whether a line says wrong.
 func (r report) hasWrong() bool {
 	isWrong := func(l line) bool { return l.grade == wrong }

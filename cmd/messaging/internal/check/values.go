@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +88,36 @@ func (c *checker) checkValues() {
 	}
 	why := "of " + countRows(len(c.transactions)) + ": " + strings.Join(counts, ", ")
 	c.report.add("values", "sms.list.record", finding{plausible, why})
+	c.checkPrice()
 	c.checkNames()
+}
+
+// checkPrice shows the price of a row, so that a wrong scale is seen. Without a price the counts say so.
+func (c *checker) checkPrice() {
+	hasPrice := func(tx sms.Transaction) bool { return tx.Price != "" }
+	i := slices.IndexFunc(c.transactions, hasPrice)
+	if i < 0 {
+		return
+	}
+	why := "a row has " + describePrice(c.transactions[i]) + ": if the service means another amount, see sms.list.scale and the paths of price"
+	c.report.add("price of a row", "sms.list.scale", finding{plausible, why})
+}
+
+var (
+	longNumber   = regexp.MustCompile(`[0-9]{7}`) // it may be a phone number at a wrong path
+	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+)
+
+// describePrice returns the price of a row as it is read. It does not show what may be something else.
+func describePrice(tx sms.Transaction) string {
+	price := tx.Price
+	if longNumber.MatchString(price) {
+		price = fmt.Sprintf("a price of %d characters", len(price))
+	}
+	if currencyCode.MatchString(tx.Currency) {
+		price += " " + tx.Currency
+	}
+	return price
 }
 
 // checkNames finds concepts whose names come from the overlay and are in no row. A name with null or an empty value in a row is not wrong.
@@ -105,7 +135,9 @@ func (c *checker) checkNames() {
 			continue
 		}
 		why := "not found: none of " + countRows(len(c.rows)) + " has " + strings.Join(paths, " or ")
-		c.report.add("name of "+concept, "sms.list.record."+concept, finding{wrong, why})
+		path := "sms.list.record." + concept
+		c.report.dropPlausible(path)
+		c.report.add("name of "+concept, path, finding{wrong, why})
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +29,7 @@ func listFake(t *testing.T, f *fake, overlay string) run {
 func TestListingWithoutSending(t *testing.T) {
 	got := listFake(t, newFake(), names)
 	assert.Equal(t, cli.ExitOK, got.status, got.out)
-	assert.Equal(t, []string{"filter by id", "filter by reference", "filter by request", "listing", "paging"}, got.proven(), got.out)
+	assert.Equal(t, []string{"filter by id", "filter by reference", "filter by request", "listing", "order by created", "paging"}, got.proven(), got.out)
 	assert.Equal(t, "of 7 rows: id 7, reference 7, from 7, to 7, created 7, status 7, price 0", got.why["values"])
 }
 
@@ -53,6 +55,89 @@ func TestNameThatNoRowHas(t *testing.T) {
 	assert.NotContains(t, got.grades, "name of parts")
 	assert.NotContains(t, got.grades, "name of operator", "a default name")
 	assert.Equal(t, plausible, got.grades["filter by reference"], "no row shows a reference")
+}
+
+// TestPriceOfRow: the price as it is read shows a wrong scale. What may be a phone number or a text is not shown.
+func TestPriceOfRow(t *testing.T) {
+	const overlay = `{"sms.list": {"items": ["list.rows"], %s "record": {"id": ["uid"], "created": ["at"], "price": ["fee"], "currency": ["unit"]}}}`
+	for want, tt := range map[string]struct {
+		scale     string
+		fee, unit any
+	}{
+		"a row has 12000 EUR: ":                              {"", 12000, "EUR"},
+		"a row has 1.2000 EUR: ":                             {`"scale": -4,`, 12000, "EUR"},
+		"a row has 0.50: if the service means another":       {"", "0.50", nil},
+		"a row has a price of 12 characters: if the service": {"", "639171230001", "The quick brown fox"},
+	} {
+		f := newFake()
+		f.changeRows(func(row object, _ fakeMessage) {
+			row["fee"] = tt.fee
+			row["unit"] = tt.unit
+		})
+		got := listFake(t, f, fmt.Sprintf(overlay, tt.scale))
+		assert.Contains(t, got.why["price of a row"], want, got.out)
+		assert.Equal(t, plausible, got.grades["price of a row"])
+	}
+	assert.NotContains(t, listFake(t, newFake(), names).grades, "price of a row", "no row has one")
+}
+
+// TestWrongPathIsReportedOnce: a value that is not read because no row has its name has one line.
+func TestWrongPathIsReportedOnce(t *testing.T) {
+	overlay := strings.Replace(names, `"deliveryStatus"`, `"price": ["cost.each"], "parts": ["pieces"], "deliveryStatus"`, 1)
+	got := checkFake(t, newFake(), overlay)
+	for _, subject := range []string{"price", "parts"} {
+		assert.Equal(t, wrong, got.grades["name of "+subject], got.out)
+		assert.NotContains(t, got.grades, subject, got.out)
+	}
+	assert.Contains(t, got.grades, "status", "a row has it")
+}
+
+// TestOrder has services that sort otherwise than the contract says.
+func TestOrder(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(f *fake)
+		want   grade
+		why    string
+	}{
+		"as the contract says": {func(*fake) {}, proven, "rows come in both orders of their times"},
+		"ignored":              {func(f *fake) { f.sort = func([]fakeMessage, url.Values) {} }, wrong, "it is ignored: both orders list the same rows"},
+		"the other way round": {func(f *fake) {
+			f.sort = func(messages []fakeMessage, q url.Values) {
+				sortByDate(messages, q)
+				slices.Reverse(messages)
+			}
+		}, wrong, "ascending is descending: see sms.list.orders"},
+		"by another column": {func(f *fake) {
+			f.sort = func(messages []fakeMessage, q url.Values) {
+				slices.SortFunc(messages, func(a, b fakeMessage) int { return strings.Compare(a.from+a.to, b.from+b.to) })
+				if q.Get("sort[direction]") == "desc" {
+					slices.Reverse(messages)
+				}
+			}
+		}, wrong, "rows are not in the order of their times"},
+		"refused": {func(f *fake) {
+			f.refuses = func(r *http.Request, _ url.Values) string {
+				if r.URL.Query().Has("sort[column]") {
+					return "400 unknown parameter"
+				}
+				return ""
+			}
+		}, wrong, "unknown parameter"},
+		"no times": {func(f *fake) {
+			f.changeRows(func(row object, _ fakeMessage) { row["at"] = nil })
+		}, plausible, "could not tell: no two rows have different times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			tt.change(f)
+			got := listFake(t, f, names)
+			assert.Equal(t, tt.want, got.grades["order by created"], got.out)
+			assert.Contains(t, got.why["order by created"], tt.why)
+			assert.Equal(t, map[bool]int{true: cli.ExitRefused, false: cli.ExitOK}[tt.want == wrong], got.status, got.out)
+		})
+	}
+	overlay := strings.Replace(names, `"record"`, `"params": {"sortBy": "", "order": ""}, "record"`, 1)
+	assert.NotContains(t, listFake(t, newFake(), overlay).grades, "order by created", "the contract has no names for it")
 }
 
 // TestListedReference has a filter by reference that finds a row of the listing wrongly.

@@ -83,6 +83,8 @@ func (l *learner) learn() error {
 // noteUnknown adds comments about what the examples do not show. Of a listing alone, it leaves out the other sections.
 func (l *learner) noteUnknown() {
 	l.noteListing()
+	l.noteMoney()
+	l.noteMessages()
 	if !l.examples.isListingAlone() {
 		l.noteOtherSections()
 	}

@@ -60,6 +60,22 @@ var (
 
 // Members of responses.
 var (
+	// totalName matches the number of rows of all pages: total, totalCount, total_rows. It must not match a number of pages.
+	totalName = regexp.MustCompile(`(?i)^total([-_]?(count|rows|items|elements|results|records|messages|hits))?$`)
+
+	// countName matches numbers of rows, perhaps of one page: count, matches, row_count.
+	countName = regexp.MustCompile(`(?i)count$|^matches$|^hits$|^found$`)
+
+	// amountName matches amounts of money: price, pricePerMessage, unit_cost, micros.
+	amountName = regexp.MustCompile(`(?i)price|cost|charge|^amount$|^fee$|micros$`)
+
+	// currencyName and currencyCode match a currency: currency=EUR, price.unit=EUR.
+	currencyName = regexp.MustCompile(`(?i)currency|unit`)
+	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+
+	// isAmount matches decimal numbers. A phone number has more digits.
+	isAmount = regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,9})?$`)
+
 	// codeName matches the code of an error: errorCode, err_code.
 	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
 

@@ -93,7 +93,7 @@ func formOf(text string) string {
 }
 
 // learnNext learns where a response has its next page, by the value of the line next, and by its name the flag that says whether one follows.
-// It learns no total: one that counts the rows of its page would end the listing early.
+// See learnTotal for the total.
 func (l *learner) learnNext(example *Example) error {
 	var outside []leaf
 	for _, at := range leavesOf(example.text) {
@@ -114,6 +114,7 @@ func (l *learner) learnNext(example *Example) error {
 	if isPaged && flag >= 0 {
 		names.add("hasNext", outside[flag].path)
 	}
+	l.learnTotal(outside, names)
 	if len(names) > 0 {
 		l.overlay.List.Page = names
 	}

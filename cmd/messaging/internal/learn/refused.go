@@ -52,7 +52,10 @@ func (l *learner) learnRefused() error {
 // addRefusals adds what the examples show to the overlay.
 func (l *learner) addRefusals(found refusals) {
 	l.overlay.Errors.Code = found.codePaths
-	l.overlay.Errors.Message = found.messagePaths
+	isUnusual := func(path string) bool { return !slices.Contains(l.defaults.Errors.Message, path) }
+	if slices.ContainsFunc(found.messagePaths, isUnusual) { // a learned list replaces the default one
+		l.overlay.Errors.Message = found.messagePaths
+	}
 	if len(found.success) > len(l.defaults.Errors.Success) {
 		l.overlay.Errors.Success = found.success
 	}
@@ -221,14 +224,14 @@ func (l *learner) canBeCode(example *Example, candidate leaf) bool {
 	return !slices.ContainsFunc(l.examples.accepted, isAccepted)
 }
 
-// findMessage returns where a refusal has a sentence, or "" if the contract reads it already.
+// findMessage returns where a refusal has a sentence, or "".
 func (l *learner) findMessage(example *Example) string {
 	leaves := leavesOf(example.text)
 	isSentence := func(candidate leaf) bool {
 		return candidate.path != "" && strings.Contains(candidate.word, " ") && messageName.MatchString(candidate.name)
 	}
 	i := slices.IndexFunc(leaves, isSentence)
-	if i < 0 || slices.Contains(l.defaults.Errors.Message, leaves[i].path) {
+	if i < 0 {
 		return ""
 	}
 	return leaves[i].path

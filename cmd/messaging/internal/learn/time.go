@@ -90,8 +90,7 @@ func (l *learner) noteZone(section string, examples []*Example) {
 		return
 	}
 	const text = "the times have no offset, and UTC is assumed: if they are in another zone, write it to zone, such as Europe/Madrid"
-	l.overlay.note(text, section, "zone")
-	l.warnings = append(l.warnings, section+": "+text)
+	l.warn(text, section, "zone")
 }
 
 func hasTimeWithoutOffset(example *Example) bool {

@@ -37,7 +37,7 @@ func TestLearnNotesTimesWithoutOffset(t *testing.T) {
 			assert.Nil(t, at(got, section, "zone"))
 			if want {
 				assert.Contains(t, note, "UTC is assumed")
-				assert.Contains(t, progress, section+": "+note)
+				assert.Contains(t, progress, section+".zone: "+note)
 			}
 		}
 		assert.Nil(t, at(got, "webhook.sms", "zone//"), "it has no time")

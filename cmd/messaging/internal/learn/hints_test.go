@@ -1,0 +1,106 @@
+package learn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+)
+
+// TestLearnTotal: a total is learned if it is more than the rows of the example. Otherwise it may count those of a page, and the overlay
+// and the terminal have the line to write.
+func TestLearnTotal(t *testing.T) {
+	t.Parallel()
+	const request = "=== row\nid: h-1\n\ncurl 'https://api.example.com/v3/messages?start=0&count=100'\n"
+	for page, tt := range map[string]struct {
+		want any
+		hint string
+	}{
+		`"total": 250`:               {want: []any{"meta.total"}},
+		`"total_count": "2"`:         {want: []any{"meta.total_count"}},
+		`"total": 1`:                 {hint: `not learned: if meta.total counts the rows of all pages, write "total": ["meta.total"]`},
+		`"count": 250`:               {hint: `not learned: if meta.count counts the rows of all pages, write "total": ["meta.count"]`},
+		`"matches": 250`:             {hint: `not learned: if meta.matches counts the rows of all pages, write "total": ["meta.matches"]`},
+		`"totalPages": 250`:          {},
+		`"total": "many"`:            {},
+		`"count": 1, "total": 12`:    {want: []any{"meta.total"}},
+		`"total": 12, "tail": "end"`: {want: []any{"meta.total"}},
+	} {
+		text := request + `{"rows": [{"messageId": "h-1"}], "meta": {` + page + `}}`
+		got, err := learnObject(t, text)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, at(got, "sms.list", "page", "total"), page)
+		note, _ := at(got, "sms.list", "page//").(string)
+		assert.Equal(t, tt.hint == "", note == "", "%s: %s", page, note)
+		assert.Contains(t, note, tt.hint)
+		if tt.hint != "" {
+			status, _, progress := run(t, text, false)
+			assert.Equal(t, cli.ExitOK, status)
+			assert.Contains(t, progress, "sms.list.page: "+note+"\n")
+		}
+	}
+	got, err := learnObject(t, request+`{"rows": [{"messageId": "h-1"}], "totalRows": 250}`)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "sms.list", "page"), "the default reads it")
+}
+
+// TestLearnNotesPrices: the overlay and the terminal have the line to write for a price that no line names, and for a smaller unit.
+func TestLearnNotesPrices(t *testing.T) {
+	t.Parallel()
+	const scale = ` is a whole number: write "scale": -2 if it is in hundredths, -3 in thousandths, -6 in millionths`
+	for member, tt := range map[string]struct{ lines, record, scale string }{
+		`"fee": 12000`:                      {lines: "price: 12000\n", scale: "not learned: fee" + scale},
+		`"price": 12000`:                    {scale: "not learned: price" + scale},
+		`"price": "0.0120"`:                 {},
+		`"price": 0`:                        {},
+		`"fee": "0.0120"`:                   {lines: "price: 0.0120\n"},
+		`"cost": {"micros": 12000}`:         {record: `not learned: if cost.micros is the price, write "price": ["cost.micros"]`, scale: "not learned: cost.micros" + scale},
+		`"cost": {"each": "0.0120"}`:        {},
+		`"price": "1.5", "unit": "EUR"`:     {record: `not learned: if unit is the currency, write "currency": ["unit"]`},
+		`"price": "1.5", "currency": "EUR"`: {},
+		`"unit_price": "0.0120"`:            {record: `not learned: if unit_price is the price, write "price": ["unit_price"]`},
+	} {
+		text := "=== row\nid: h-1\n" + tt.lines + "\n" + `{"rows": [{"messageId": "h-1", "parts": 2, ` + member + `}]}`
+		got, err := learnObject(t, text)
+		require.NoError(t, err)
+		record, _ := at(got, "sms.list", "record//").(string)
+		assert.Equal(t, tt.record != "", strings.Contains(record, "not learned"), record)
+		assert.Contains(t, record, tt.record)
+		note, _ := at(got, "sms.list", "scale//").(string)
+		assert.Equal(t, tt.scale, note)
+		assert.Nil(t, at(got, "sms.list", "scale"), "only a person knows it")
+		status, _, progress := run(t, text, false)
+		assert.Equal(t, cli.ExitOK, status)
+		assert.Contains(t, progress, tt.record)
+		assert.Contains(t, progress, tt.scale)
+	}
+	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"messageId": "h-1", "state": "queued", "charge": {"total_cost": 12000}}`)
+	require.NoError(t, err)
+	assert.Contains(t, at(got, "sms.send", "response//"), `write "cost": ["charge.total_cost"]`)
+	assert.Equal(t, "not learned: charge.total_cost"+scale, at(got, "sms.send", "scale//"))
+}
+
+// TestLearnNotesMessages: a refusal whose text is at no path of the contract gets the line to write.
+func TestLearnNotesMessages(t *testing.T) {
+	t.Parallel()
+	const line = `not learned: if fault.why says why, write "message": ["fault.why"]`
+	refusal := func(body string) string { return "=== refused\nhttp: 400\nclass: invalid\n\n" + body + "\n" }
+	for body, want := range map[string]any{
+		`{"fault": {"code": "E1", "why": "Unknown sender"}}`:             line,
+		`{"fault": {"code": "E1", "text": "Unknown sender"}}`:            nil,
+		`{"error": {"code": "E1", "message": "Unknown sender"}}`:         nil,
+		`{"fault": {"code": "E1", "why": "nothing"}}`:                    nil,
+		`{"fault": {"code": "E1", "why": "A B"}, "message": "Bad word"}`: nil,
+	} {
+		got, err := learnObject(t, requestText+acceptedText+refusal(body))
+		require.NoError(t, err)
+		assert.Equal(t, want, at(got, "errors", "message//"), body)
+	}
+	got, err := learnObject(t, requestText+acceptedText+refusal(`{"code": "E1", "message": "Unknown sender"}`)+
+		strings.Replace(refusal(`{"code": "E2", "text": "No funds left"}`), "invalid", "insufficientBalance", 1))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"message", "text"}, at(got, "errors", "message"), "a learned list replaces the default one")
+}
