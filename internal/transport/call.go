@@ -46,7 +46,7 @@ type callKey struct{}
 func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	c := t.newCall(ctx, r)
 	defer c.cleanUp()
-	c.run(c.contextOfWaits())
+	c.run(c.contextOfWaits()) //nolint:contextcheck // that of the SendAll
 	outcome := &c.outcome
 	if outcome.Sent == nil { // no attempt could begin
 		outcome.Err = withoutURL(outcome.Interrupted)
