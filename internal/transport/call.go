@@ -44,37 +44,33 @@ type callKey struct{}
 
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
-	c := t.newCall(ctx, r)
-	defer c.cleanUp()
-	c.run(c.contextOfWaits()) //nolint:contextcheck // that of the SendAll
-	outcome := &c.outcome
-	if outcome.Sent == nil { // no attempt could begin
-		outcome.Err = withoutURL(outcome.Interrupted)
-		outcome.Interrupted = nil
-	}
-	return outcome
-}
-
-func (t *Transport) newCall(ctx context.Context, r Request) *call {
 	c := &call{transport: t, request: r}
-	c.ctx = context.WithValue(ctx, callKey{}, c)
+	defer c.cleanUp()
 	c.outcome.Attempts = r.PriorAttempts
-	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
-		c.isNested = true
+	_, c.isNested = ctx.Value(callKey{}).(*call)
+	if c.isNested {
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
 		c.request.Slots = nil
 		c.request.Service = nil
 		c.request.Account = nil
 	}
-	return c
+	c.ctx = context.WithValue(ctx, callKey{}, c)
+	waits := c.ctx
+	if r.WaitContext != nil {
+		waits = waitContext{r.WaitContext, c.ctx}
+	}
+	c.run(waits) //nolint:contextcheck // that of the SendAll
+	return c.result()
 }
 
-// contextOfWaits returns the context of the waits of the call, which may end before the call does.
-func (c *call) contextOfWaits() context.Context {
-	if c.request.WaitContext == nil {
-		return c.ctx
+// result returns the outcome of the call. If no attempt could begin, what interrupted the call is its error.
+func (c *call) result() *Outcome {
+	outcome := &c.outcome
+	if outcome.Sent == nil {
+		outcome.Err = withoutURL(outcome.Interrupted)
+		outcome.Interrupted = nil
 	}
-	return waitContext{c.request.WaitContext, c.ctx}
+	return outcome
 }
 
 // run makes attempts until decide says that none follows, or ctx ends a wait. The loop and the timer are those of go-retryablehttp, and nothing
