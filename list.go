@@ -152,12 +152,12 @@ const maxLookupPages = 100
 
 // A lookup records what the pages of a listing say that have no row with the reference ID.
 type lookup struct {
-	pages    int
-	isCut    bool   // more pages follow than a lookup reads
-	others   bool   // there are rows of other messages
-	isStale  bool   // a cache kept a page
-	missing  string // what a page says about rows that it does not list, or ""
-	rowError error  // of a row that could not be read
+	pages        int
+	isCut        bool   // more pages follow than a lookup reads
+	others       bool   // there are rows of other messages
+	isStale      bool   // a cache kept a page
+	hiddenReason string // why a page without rows does not prove that there are none, or ""
+	rowError     error  // of a row that could not be read
 }
 
 // search returns the rows with a reference ID on the first page that has any.
@@ -187,7 +187,7 @@ func (l *lookup) add(page *listPage) {
 	l.pages++
 	l.isCut = l.pages == maxLookupPages && !page.Last
 	l.isStale = l.isStale || !page.isFresh
-	l.missing = cmp.Or(l.missing, page.Missing)
+	l.hiddenReason = cmp.Or(l.hiddenReason, page.HiddenReason)
 	readable := len(page.Transactions) - len(page.Excluded)
 	for _, row := range page.Unreadable {
 		readable--
@@ -205,8 +205,8 @@ func (s *SMSService) notFound(l *lookup) error {
 		return s.listError(reason, ErrFilterIgnored)
 	case l.rowError != nil:
 		return l.rowError
-	case l.missing != "":
-		return s.listError(l.missing)
+	case l.hiddenReason != "":
+		return s.listError(l.hiddenReason)
 	case l.isCut:
 		return s.listError(fmt.Sprintf("the lookup was cut off after %d pages without a message that has this reference ID", maxLookupPages))
 	case l.isStale:
@@ -367,8 +367,8 @@ func (l *listing) walk(ctx context.Context) iter.Seq2[*listPage, error] {
 			if !yield(page, nil) {
 				return
 			}
-			if page.Full != "" {
-				yield(nil, l.service.listError(page.Full))
+			if page.CutReason != "" {
+				yield(nil, l.service.listError(page.CutReason))
 				return
 			}
 			if page.Last {

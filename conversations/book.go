@@ -225,12 +225,9 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 
 // window returns when the window of a person ends, or the zero time, and the time of the database.
 func (b *Book) window(ctx context.Context, tx *sql.Tx, s scope) (end, now time.Time, err error) {
-	var q query
-	names := q.addAll(s.names)
-	isOfChannel := "channel = " + q.add(s.channel.String())
-	isOfSender := "(sender = " + q.add(s.sender) + " OR " + q.add(toInt(s.anySender)) + " = 1)"
 	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
-		WHERE `+isOfChannel+` AND `+isOfSender+` AND peer`+in(names), q.args...)
+		WHERE channel = @channel AND peer IN (@names) AND (sender = @sender OR @anySender = 1)`,
+		arguments{"channel": s.channel.String(), "names": s.names, "sender": s.sender, "anySender": toInt(s.anySender)})
 	var last, present int64
 	if err := row.Scan(&last, &present); err != nil {
 		return time.Time{}, time.Time{}, fmt.Errorf("conversations: %w", err)
@@ -263,13 +260,14 @@ func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
 }
 
 // exec runs a statement in a transaction, or in none if it is nil, and returns how many rows it changed. In the statements of exec, query and
-// queryRow, CLOCK is the present by the clock of the database, in milliseconds since 1970.
-func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
+// queryRow, CLOCK is the present by the clock of the database, in milliseconds since 1970, and @name is an argument.
+func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, values arguments) (int64, error) {
 	run := b.db.ExecContext
 	if tx != nil {
 		run = tx.ExecContext
 	}
-	result, err := run(ctx, b.clock.Replace(statement), args...)
+	statement, args := bind(b.clock.Replace(statement), values)
+	result, err := run(ctx, statement, args...)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
 	}
@@ -281,8 +279,8 @@ func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...a
 }
 
 // query asks for rows in a transaction, or in none if it is nil.
-func (b *Book) query(ctx context.Context, tx *sql.Tx, statement string, args ...any) (*sql.Rows, error) {
-	statement = b.clock.Replace(statement)
+func (b *Book) query(ctx context.Context, tx *sql.Tx, statement string, values arguments) (*sql.Rows, error) {
+	statement, args := bind(b.clock.Replace(statement), values)
 	if tx != nil {
 		return tx.QueryContext(ctx, statement, args...)
 	}
@@ -290,8 +288,8 @@ func (b *Book) query(ctx context.Context, tx *sql.Tx, statement string, args ...
 }
 
 // queryRow asks for one row in a transaction, or in none if it is nil.
-func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, statement string, args ...any) *sql.Row {
-	statement = b.clock.Replace(statement)
+func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, statement string, values arguments) *sql.Row {
+	statement, args := bind(b.clock.Replace(statement), values)
 	if tx != nil {
 		return tx.QueryRowContext(ctx, statement, args...)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -79,70 +78,53 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 // write records a decision in two statements, and returns how many rows the decision changed. If the second statement fails, a retry still
 // reports the change.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
-	q := newDecisionQuery(d, b.decisionChannels(d.channel))
-	if _, err := b.exec(ctx, tx, q.touchSame(), q.args...); err != nil {
+	channels := b.decisionChannels(d.channel)
+	values := arguments{
+		"channels":    channels,
+		"channelRows": column(channels),
+		"names":       d.names,
+		"nameRows":    column(d.names),
+		"sender":      d.sender,
+		"marketing":   toInt(d.marketing),
+		"isOut":       toInt(d.isOut),
+		"at":          millis(d.at),
+	}
+	if _, err := b.exec(ctx, tx, touchSame, values); err != nil {
 		return 0, err
 	}
-	return b.exec(ctx, tx, q.insertChanged(d.isOut), q.args...)
-}
-
-// A decisionQuery holds the arguments of the two statements that record a decision, and the parts that both statements have. Each statement must
-// use all arguments.
-type decisionQuery struct {
-	query
-
-	channels, names          []string // placeholders
-	sender, marketing, isOut string   // placeholders
-
-	ofPerson string // the condition of the rows of the person
-	arrival  string // the value of arrived_at
-	date     string // the value of dated_at
-}
-
-func newDecisionQuery(d decision, channels []string) *decisionQuery {
-	q := new(decisionQuery)
-	q.channels = q.addAll(channels)
-	q.names = q.addAll(d.names)
-	q.sender = q.add(d.sender)
-	q.marketing = q.add(toInt(d.marketing))
-	q.isOut = q.add(toInt(d.isOut))
-	at := "CAST(" + q.add(millis(d.at)) + " AS BIGINT)"
-	q.ofPerson = "channel" + in(q.channels) + " AND peer" + in(q.names)
-	// A decision arrives after every other decision of the person, even if the clock of the database (CLOCK) goes back.
-	q.arrival = `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
-		FROM conversation_decision WHERE ` + q.ofPerson + `)`
-	q.date = `CASE WHEN ` + at + ` < CLOCK THEN ` + at + ` ELSE CLOCK END`
-	return q
-}
-
-// touchSame returns the statement that updates the dates of the rows that hold the same decision.
-func (q *decisionQuery) touchSame() string {
-	return `UPDATE conversation_decision SET arrived_at = ` + q.arrival + `,
-		dated_at = CASE WHEN dated_at < ` + q.date + ` THEN ` + q.date + ` ELSE dated_at END
-		WHERE sender = ` + q.sender + ` AND marketing = ` + q.marketing + ` AND is_out = ` + q.isOut + ` AND ` + q.ofPerson
-}
-
-// insertChanged returns the statement that inserts a row for each channel and name, or changes the row if it holds the opposite decision and this
-// one counts.
-func (q *decisionQuery) insertChanged(isOut bool) string {
-	countsSQL := mayEndSQL("conversation_decision", "excluded")
-	if isOut {
-		countsSQL = "NOT " + isOldSQL("excluded", "conversation_decision")
+	condition := mayEndSQL("conversation_decision", "excluded")
+	if d.isOut {
+		condition = "NOT " + isOldSQL("excluded", "conversation_decision")
 	}
-	var rows []string
-	for _, channel := range q.channels {
-		for _, name := range q.names {
-			values := []string{channel, name, q.sender, q.marketing, q.isOut, q.arrival, q.date}
-			rows = append(rows, "("+strings.Join(values, ", ")+")")
-		}
-	}
-	return `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
-		VALUES ` + strings.Join(rows, ", ") + `
-		ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET is_out = excluded.is_out, dated_at = excluded.dated_at,
-			arrived_at = CASE WHEN excluded.arrived_at > conversation_decision.arrived_at
-				THEN excluded.arrived_at ELSE conversation_decision.arrived_at + 1 END
-		WHERE conversation_decision.is_out <> excluded.is_out AND ` + countsSQL
+	return b.exec(ctx, tx, insertChanged+" AND "+condition, values)
 }
+
+// arrival is when a decision arrives: after every other decision of the person, even if the clock of the database (CLOCK) goes back.
+const arrival = `(
+	SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
+	FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
+)`
+
+// date is the service's date of a decision, or the present if the service dates it later.
+const date = `CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END`
+
+// touchSame updates the dates of the rows that hold the same decision.
+const touchSame = `
+	UPDATE conversation_decision SET arrived_at = ` + arrival + `,
+		dated_at = CASE WHEN dated_at < ` + date + ` THEN ` + date + ` ELSE dated_at END
+	WHERE sender = @sender AND marketing = @marketing AND is_out = @isOut AND channel IN (@channels) AND peer IN (@names)`
+
+// insertChanged inserts a row for each channel and name, in the order in which rows are locked. A row that is there already changes if it holds
+// the opposite decision, and if a further condition is met, which follows.
+const insertChanged = `
+	WITH target(channel) AS (VALUES @channelRows), person(name) AS (VALUES @nameRows)
+	INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
+	SELECT target.channel, person.name, CAST(@sender AS TEXT), CAST(@marketing AS INTEGER), CAST(@isOut AS INTEGER), ` + arrival + `, ` + date + `
+	FROM target CROSS JOIN person WHERE true ORDER BY target.channel, person.name
+	ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET is_out = excluded.is_out, dated_at = excluded.dated_at,
+		arrived_at = CASE WHEN excluded.arrived_at > conversation_decision.arrived_at
+			THEN excluded.arrived_at ELSE conversation_decision.arrived_at + 1 END
+	WHERE conversation_decision.is_out <> excluded.is_out`
 
 // mayEndSQL returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
 func mayEndSQL(stop, start string) string {
@@ -157,34 +139,40 @@ func isOldSQL(stop, start string) string {
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
 func (b *Book) isOut(ctx context.Context, tx *sql.Tx, s scope, channel messaging.Channel) (bool, error) {
-	var q query
-	isOfChannel := "d.channel = " + q.add(channel.String())
-	isOfKind := "(d.marketing = 0 OR " + q.add(toInt(s.marketing)) + " = 1)"
-	isOfSender := "(d.sender = '' OR d.sender = " + q.add(s.sender) + " OR " + q.add(toInt(s.anySender)) + " = 1)"
-	stops, err := b.countStops(ctx, tx, &q, s.names, isOfChannel+" AND "+isOfKind+" AND "+isOfSender)
+	const condition = `stop.channel = @channel AND (stop.marketing = 0 OR @marketing = 1)
+		AND (stop.sender = '' OR stop.sender = @sender OR @anySender = 1)`
+	stops, err := b.countStops(ctx, tx, condition, arguments{
+		"channel":   channel.String(),
+		"names":     s.names,
+		"sender":    s.sender,
+		"anySender": toInt(s.anySender),
+		"marketing": toInt(s.marketing),
+	})
 	return stops > 0, err
 }
 
 // countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
 // channels on which a decision of the person counts.
 func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, s scope) (int, error) {
-	var q query
-	isOfChannel := "d.channel" + in(q.addAll(b.decisionChannels(s.channel)))
-	isOfKind := "d.marketing = " + q.add(toInt(s.marketing))
-	isOfSender := "d.sender = " + q.add(s.sender)
-	return b.countStops(ctx, tx, &q, s.names, isOfChannel+" AND "+isOfKind+" AND "+isOfSender)
+	const condition = `stop.channel IN (@channels) AND stop.marketing = @marketing AND stop.sender = @sender`
+	return b.countStops(ctx, tx, condition, arguments{
+		"channels":  b.decisionChannels(s.channel),
+		"names":     s.names,
+		"sender":    s.sender,
+		"marketing": toInt(s.marketing),
+	})
 }
 
-// countStops returns on how many channels an opt-out of a person meets the condition and has not been ended by an opt-in under another name of
-// the person. The query holds the arguments of the condition.
-func (b *Book) countStops(ctx context.Context, tx *sql.Tx, q *query, personNames []string, condition string) (count int, err error) {
-	names := q.addAll(personNames)
-	err = b.queryRow(ctx, tx, `SELECT COUNT(DISTINCT d.channel) FROM conversation_decision d
-		WHERE `+condition+` AND d.peer`+in(names)+` AND d.is_out = 1 AND NOT EXISTS (
-			SELECT 1 FROM conversation_decision s
-			WHERE s.channel = d.channel AND s.peer`+in(names)+` AND s.sender = d.sender AND s.marketing = d.marketing AND s.is_out = 0
-				AND (`+isOldSQL("d", "s")+` OR s.arrived_at > d.arrived_at AND `+mayEndSQL("d", "s")+`)
-		)`, q.args...).Scan(&count)
+// countStops returns on how many channels an opt-out under one of @names meets the condition and has not been ended by an opt-in under
+// another of them.
+func (b *Book) countStops(ctx context.Context, tx *sql.Tx, condition string, values arguments) (count int, err error) {
+	isEnded := isOldSQL("stop", "start") + " OR start.arrived_at > stop.arrived_at AND " + mayEndSQL("stop", "start")
+	err = b.queryRow(ctx, tx, `SELECT COUNT(DISTINCT stop.channel) FROM conversation_decision AS stop
+		WHERE `+condition+` AND stop.peer IN (@names) AND stop.is_out = 1 AND NOT EXISTS (
+			SELECT 1 FROM conversation_decision AS start
+			WHERE start.channel = stop.channel AND start.peer IN (@names) AND start.sender = stop.sender
+				AND start.marketing = stop.marketing AND start.is_out = 0 AND (`+isEnded+`)
+		)`, values).Scan(&count)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
 	}
@@ -247,18 +235,17 @@ func (o optOut) person() Person {
 
 // optOuts returns the page of opt-outs after the last one. Of two names of a person, it returns the opt-out of the first.
 func (b *Book) optOuts(ctx context.Context, last optOut, most int) (page []optOut, err error) {
-	var q query
-	position := []string{q.add(last.channel), q.add(last.peer), q.add(last.sender), q.add(last.marketing)}
 	rows, err := b.query(ctx, nil, `SELECT channel, peer, sender, marketing,
 			COALESCE((SELECT MIN(p.other) FROM conversation_person p WHERE p.channel = d.channel AND p.name = d.peer), ''),
 			CASE WHEN dated_at > 0 THEN dated_at ELSE arrived_at END
 		FROM conversation_decision d
-		WHERE is_out = 1 AND (channel, peer, sender, marketing) > (`+strings.Join(position, ", ")+`) AND NOT EXISTS (
+		WHERE is_out = 1 AND (channel, peer, sender, marketing) > (@channel, @peer, @sender, @marketing) AND NOT EXISTS (
 			SELECT 1 FROM conversation_person p JOIN conversation_decision e
 				ON e.channel = p.channel AND e.peer = p.other AND e.sender = d.sender AND e.marketing = d.marketing
 			WHERE p.channel = d.channel AND p.name = d.peer AND e.is_out = 1 AND e.peer < d.peer
 		)
-		ORDER BY channel, peer, sender, marketing LIMIT `+q.add(most), q.args...)
+		ORDER BY channel, peer, sender, marketing LIMIT @most`,
+		arguments{"channel": last.channel, "peer": last.peer, "sender": last.sender, "marketing": last.marketing, "most": most})
 	if err != nil {
 		return nil, err
 	}

@@ -208,15 +208,13 @@ func (b *Book) starts(m Inbound) bool {
 
 // noteTime records when a person wrote, under each name. A time in the future counts as now.
 func (b *Book) noteTime(ctx context.Context, tx *sql.Tx, m Inbound, known []string) error {
-	var q query
-	names := q.addAll(known)
-	channel := "CAST(" + q.add(m.Channel.String()) + " AS TEXT)"
-	sender := "CAST(" + q.add(b.senderOf(m.To)) + " AS TEXT)"
-	at := "CAST(" + q.add(millis(m.At)) + " AS BIGINT)"
-	_, err := b.exec(ctx, tx, `INSERT INTO conversation (channel, peer, sender, last_at)
-		SELECT `+channel+`, given.name, `+sender+`, CASE WHEN `+at+` BETWEEN 1 AND CLOCK THEN `+at+` ELSE CLOCK END
-		FROM (`+union(names)+`) AS given WHERE true ORDER BY given.name
-		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`, q.args...)
+	_, err := b.exec(ctx, tx, `WITH person(name) AS (VALUES @names)
+		INSERT INTO conversation (channel, peer, sender, last_at)
+		SELECT CAST(@channel AS TEXT), person.name, CAST(@sender AS TEXT),
+			CASE WHEN CAST(@at AS BIGINT) BETWEEN 1 AND CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END
+		FROM person WHERE true ORDER BY person.name
+		ON CONFLICT (channel, peer, sender) DO UPDATE SET last_at = excluded.last_at WHERE conversation.last_at < excluded.last_at`,
+		arguments{"channel": m.Channel.String(), "names": column(known), "sender": b.senderOf(m.To), "at": millis(m.At)})
 	return err
 }
 

@@ -59,13 +59,11 @@ func (b *Book) decisionChannels(channel messaging.Channel) []string {
 
 // person returns all names that the person with the known names has on the channels.
 func (b *Book) person(ctx context.Context, tx *sql.Tx, onChannels []string, known []string) (names []string, err error) {
-	var q query
-	start := q.addAll(known)
 	rows, err := b.query(ctx, tx, `WITH RECURSIVE person(name) AS (
-			`+union(start)+`
+			VALUES @known
 			UNION
-			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel`+in(q.addAll(onChannels))+`
-		) SELECT name FROM person ORDER BY name`, q.args...)
+			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel IN (@channels)
+		) SELECT name FROM person ORDER BY name`, arguments{"known": column(known), "channels": onChannels})
 	if err != nil {
 		return nil, fmt.Errorf("conversations: %w", err)
 	}
@@ -139,7 +137,7 @@ func (b *Book) join(ctx context.Context, tx *sql.Tx, channel messaging.Channel, 
 	if len(names) < 2 {
 		return nil
 	}
-	_, err := b.exec(ctx, tx, `INSERT INTO conversation_person (channel, name, other) VALUES ($1, $2, $3), ($1, $3, $2)
-		ON CONFLICT (channel, name, other) DO NOTHING`, channel.String(), names[0], names[1])
+	_, err := b.exec(ctx, tx, `INSERT INTO conversation_person (channel, name, other) VALUES (@channel, @a, @b), (@channel, @b, @a)
+		ON CONFLICT (channel, name, other) DO NOTHING`, arguments{"channel": channel.String(), "a": names[0], "b": names[1]})
 	return err
 }

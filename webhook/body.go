@@ -15,9 +15,10 @@ import (
 //  5. The body itself, although its only ID may have the name id, which often is the ID of the callback.
 //
 // What may hold an event and cannot be read is an error, along with the events that can be read.
+//
+// The receiver of readJSON, readList, readElement and readPaths holds the parameters of the query, which are around every event.
 
-// readJSON returns the events of a JSON body, by the rules above. The fields hold the parameters of the query, which are around every event. The
-// buffer is that of read.
+// readJSON returns the events of a JSON body, by the rules above. The buffer is that of read.
 func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	list, err := f.listIn(in.json)
 	if err != nil {
@@ -31,28 +32,16 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	if body.isEvent() { // rule 3
 		return body.appendEvents(buffer)
 	}
-	within := f.readWithin(in.json)
+	within := f.readPaths(in.json)
 	if len(within.events) > 0 { // rule 4
 		return within.events, within.loss
 	}
-	return body.readBody(within, buffer)
-}
-
-// readBody returns the events of a body, whose members the fields hold, by rule 5. Nothing at the paths within the body is an event.
-func (f *fields) readBody(within eventsWithin, buffer []event) ([]event, error) {
-	mayBeWrapper := f.name == CallbackDelivery && !f.isReport() // before appendEvents, for which the name id suffices
-	events, err := f.appendEvents(buffer)
-	isComplete := err == nil && !mayBeWrapper
-	switch {
-	case isComplete: // a value within that is no event may describe the body
-		return events, within.loss
-	case within.refusal != nil: // it is more specific than the error of the body
-		return events, within.refusal
-	case err != nil:
-		return events, err
-	default:
+	mayBeWrapper := body.mayBeWrapper() // before appendEvents, for which the name id suffices
+	events, err := body.appendEvents(buffer)
+	if err == nil && !mayBeWrapper { // rule 5: a value within that is no event may describe the body
 		return events, within.loss
 	}
+	return events, cmp.Or(within.refusal, err, within.loss) // the refusal is more specific than the error of the body
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
@@ -98,19 +87,30 @@ func (f *fields) readList(list []json.RawMessage, buffer []event) (events []even
 	return events, problem
 }
 
-// readElement appends the events of one element of a list. The fields are those of the parameters around the list.
+// readElement appends the events of one element of a list.
 func (f *fields) readElement(raw json.RawMessage, events []event) ([]event, error) {
 	if !isNested(raw, '{') {
 		return events, f.name.refuse(ErrUnreadable)
 	}
-	outer := len(f.params)
-	element := fields{callback: f.callback, query: f.query, count: outer, outer: outer}
-	element.ambiguous = f.rawJSON != nil && f.rawJSON.isCut
-	element.params = make(Params, 0, outer+8)
-	element.params = append(element.params, f.params...)
+	element := f.newElement()
 	element.readObject(f.withoutSecrets(raw, objectOf(raw)))
 	element.compareOuter()
 	return element.appendEvents(events)
+}
+
+// newElement returns the fields of an element of a list, before its members are read: it has the parameters around the list.
+func (f *fields) newElement() fields {
+	const room = 8 // for the parameters of the element
+	outer := len(f.params)
+	params := make(Params, 0, outer+room)
+	return fields{
+		callback:  f.callback,
+		params:    append(params, f.params...),
+		outer:     outer,
+		count:     outer,
+		query:     f.query,
+		ambiguous: f.rawJSON != nil && f.rawJSON.isCut,
+	}
 }
 
 // eventsWithin is the result of looking for events at the paths within a body.
@@ -120,8 +120,8 @@ type eventsWithin struct {
 	loss    error   // the first problem by which an event may be lost, even if others were read
 }
 
-// readWithin looks for events at the paths within a body. The fields hold the parameters around the body.
-func (f *fields) readWithin(body []byte) (within eventsWithin) {
+// readPaths looks for events at the paths within a body.
+func (f *fields) readPaths(body []byte) (within eventsWithin) {
 	values, isTwice := f.inner.in(body)
 	if isTwice { // to read one list would lose the other
 		return eventsWithin{loss: f.name.refuse(ErrUnreadable)}
@@ -158,12 +158,14 @@ func (f *fields) isEvent() bool {
 	}
 }
 
-// isReport reports whether the parameters of a delivery callback are a report, and not a callback around one, which has an ID of its own and
-// no status.
-func (f *fields) isReport() bool {
+// mayBeWrapper reports whether the parameters of a delivery callback may be those around a report, with an ID of its own and no status.
+func (f *fields) mayBeWrapper() bool {
+	if f.name != CallbackDelivery {
+		return false
+	}
 	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
 	hasKnownStatus := f.status(f.values[conceptStatus].value) != StatusUnknown
-	return isEnvelope || f.namesMessage() || hasKnownStatus
+	return !isEnvelope && !f.namesMessage() && !hasKnownStatus
 }
 
 // namesMessage reports whether the parameters have the ID of a message. The name id does not suffice: it is often the ID of the callback, with

@@ -9,6 +9,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
+// Why a link to the next page is not followed.
+const (
+	errElsewhere = pageError("the response links to a next page that is not at the base URL")
+	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
+	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
+)
+
 // follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
 func (l *List) follow(cursor string) (wire.Position, error) {
 	isURL := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?")

@@ -10,9 +10,6 @@ import (
 // Why a response is no page, or its page cannot be used.
 const (
 	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
-	errElsewhere = pageError("the response links to a next page that is not at the base URL")
-	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
-	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
 	errHidden    = pageError(hiddenRows)
 	errGap       = pageError("the page has no rows, and the response says that more follow " +
@@ -30,10 +27,11 @@ type Page struct {
 
 	Number, Size, Total, TotalPages int
 
-	Last    bool          // no page follows, as far as the response says
-	Missing string        // why a page without rows does not prove that there are none, or ""
-	Next    wire.Position // of the next page
-	Full    string        // why rows may follow that cannot be asked for, or ""
+	Last bool          // no page follows, as far as the response says
+	Next wire.Position // of the next page
+
+	HiddenReason string // why a page without rows does not prove that there are none, or ""
+	CutReason    string // why rows may follow the last page that cannot be requested, or ""
 }
 
 // UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
@@ -67,14 +65,14 @@ func (u UnreadableError) Error() string {
 	return text
 }
 
-// Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
-// error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.
+// Decode reads a page. The request was for a position, and for a number of rows, or 0 if it did not say. A response with an error code is a
+// Failure and no page. Nothing that Decode returns refers to body. The transactions of the page overwrite those in reuse.
 //
 // A page has at most ten times the rows that were requested, and at most 100,000. Reading it allocates at most 128 MiB and 64
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
-func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
+func (l *List) Decode(body []byte, at wire.Position, requested int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	reader := newRowReader(l.row, &page, rows)
+	reader := newRowReader(l.row, &page, requested)
 	d, failure, err := l.decode(body, reader, errNoRows)
 	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
@@ -83,14 +81,14 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page.Size = l.readNumber(&d, "size")
 	page.Total = l.readNumber(&d, "total")
 	page.TotalPages = l.readNumber(&d, "pages")
-	facts := l.factsOf(&page, &d, at, rows)
+	facts := l.factsOf(&page, &d, at, requested)
 	if fault := facts.fault(); fault != nil {
 		return Page{}, Failure{}, fault
 	}
 	end := facts.end()
 	page.Last = end != notEnded
-	page.Missing = facts.missing(end)
-	page.Full = facts.full(end)
+	page.HiddenReason = facts.hiddenReason(end)
+	page.CutReason = facts.cutReason(end)
 	page.Next, err = l.next(&facts, end, reader.lastCursor)
 	if err != nil {
 		return Page{}, Failure{}, err

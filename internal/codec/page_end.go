@@ -46,15 +46,15 @@ func (f *pageFacts) isLastByTotal() bool {
 	}
 }
 
-// Why rows may follow the last page that cannot be asked for (see Page.Full).
+// Why rows may follow the last page that cannot be requested (see Page.CutReason).
 const (
 	fullPage = "the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)"
 	cutPage  = "the response says that more rows follow, and has no cursor for them " +
 		"(sms.list.page.next; sms.list.page.total if it counts other rows)"
 )
 
-// full returns why rows may follow the last page that cannot be asked for, or "".
-func (f *pageFacts) full(end endReason) string {
+// cutReason returns why rows may follow the last page that cannot be requested, or "".
+func (f *pageFacts) cutReason(end endReason) string {
 	isWithoutCursor := f.by == "cursor" && (end == endEmpty || end == endWithoutNext)
 	switch {
 	case end == endSingle && f.fillsSinglePage():

@@ -8,7 +8,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Why a page without rows does not prove that there are none (see Page.Missing).
+// Why a page without rows does not prove that there are none (see Page.HiddenReason).
 const (
 	hiddenRows      = "the response says that there are rows, and lists none"
 	unreadableTotal = "the response lists no rows, and its total is no number (sms.list.page)"
@@ -19,7 +19,7 @@ const (
 //
 //   - fault: is the response another page than the one that was requested?
 //   - end: why does no page follow? If one does, the listing goes on.
-//   - missing and full: may there be rows that the listing never sees, before the end or after it?
+//   - hiddenReason and cutReason: may there be rows that the listing never sees, before the end or after it?
 type pageFacts struct {
 	by        string // the paging of the contract: "page", "offset", "cursor" or "none"
 	isFirst   bool   // the first page was requested
@@ -164,8 +164,8 @@ func (f *pageFacts) leavesGap() bool {
 // promisesMore reports whether the response says that more rows follow at a cursor. A page number or an offset leads on without a promise.
 func (f *pageFacts) promisesMore() bool { return f.by == "cursor" && f.cursor.more }
 
-// missing returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.
-func (f *pageFacts) missing(end endReason) string {
+// hiddenReason returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.
+func (f *pageFacts) hiddenReason(end endReason) string {
 	breaksPromise := f.cursor.more && end != notEnded
 	countsRows := f.total > 0 || f.totalPages > 1
 	switch {

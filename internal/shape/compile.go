@@ -3,7 +3,6 @@ package shape
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -44,10 +43,18 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	known, isKnown := s.structs[t]
-	if isKnown || t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return nil
+	}
+	if known, isKnown := s.structs[t]; isKnown {
 		return known
 	}
+	s.compile(t)
+	return s.structs[t]
+}
+
+// compile compiles a struct.
+func (s *Shapes) compile(t reflect.Type) {
 	o := new(object)
 	s.structs[t] = o // before its fields, which may hold the same type
 	for _, f := range reflect.VisibleFields(t) {
@@ -59,9 +66,8 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
-	o.propagateAlways()
+	markAlways(o)
 	o.isCompiled = true
-	return s.structs[t]
 }
 
 // addField adds a field of the struct t, whose object is o.
@@ -80,75 +86,6 @@ func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag 
 	}
 }
 
-// parseOptions returns a leaf with the encoding options of a field of type t, and its rules.
-func parseOptions(name, options string, t reflect.Type) (*leaf, rules) {
-	value := new(leaf)
-	var found rules
-	if options == "" {
-		return value, nil
-	}
-	isString := t.Kind() == reflect.String
-	for option := range strings.SplitSeq(options, ",") {
-		key, text, _ := strings.Cut(option, "=")
-		switch {
-		case option == "text" && !isString:
-			value.text = true
-		case key == "default" && isString && text != "":
-			value.preset = text
-		case slices.Contains(rulesFor(t.Kind()), key):
-			rule, ok := parseRule(key, text)
-			if !ok {
-				panic("shape: " + name + " has a rule with a wrong value: " + option)
-			}
-			found = append(found, rule)
-		default:
-			panic("shape: " + name + " has an option that is unknown, or not for its type: " + option)
-		}
-	}
-	if len(found) > 1 && !isString {
-		panic("shape: " + name + " has several rules, which only a text can have")
-	}
-	return value, found
-}
-
-// segment is the part of a path between two dots.
-type segment struct {
-	name    string   // of the member
-	words   string   // of the elements of a list
-	choice  []string // the members of a sealed interface
-	isList  bool
-	forEach bool // the list has an element for each of the value
-	always  bool
-}
-
-// parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply".
-func parsePath(path string) []segment {
-	if path == "" {
-		return nil
-	}
-	var segments []segment
-	for text := range strings.SplitSeq(path, ".") {
-		segments = append(segments, parseSegment(text))
-	}
-	return segments
-}
-
-func parseSegment(text string) segment {
-	if strings.Contains(text, "&") {
-		return segment{choice: strings.Split(text, "&")}
-	}
-	var seg segment
-	path, isAlways := strings.CutSuffix(text, "!")
-	path, isClosed := strings.CutSuffix(path, "]")
-	seg.always = isAlways
-	seg.name, seg.words, seg.isList = strings.Cut(path, "[")
-	seg.words, seg.forEach = strings.CutPrefix(seg.words, "each ")
-	if seg.name == "" || seg.isList != isClosed {
-		panic("shape: want a name, or a name and a list in brackets, in place of " + strconv.Quote(text))
-	}
-	return seg
-}
-
 // objectWith returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
 // object.
 func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect.Type) *object {
@@ -156,7 +93,7 @@ func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect
 	o.addWords(words)
 	if len(path) > 0 {
 		o.put(placement{shapes: s, value: value, typ: t}, path)
-		o.propagateAlways()
+		markAlways(o)
 		return o
 	}
 	inner, isObject := s.structOf(t).(*object)
@@ -190,14 +127,11 @@ type placement struct {
 	typ    reflect.Type // of the value
 }
 
-// put puts a value at a path. Call propagateAlways after the last value.
+// put puts a value at a path. Call markAlways after the last value.
 func (o *object) put(p placement, path []segment) {
 	first := path[0]
 	rest := path[1:]
-	if first.choice != nil {
-		if len(rest) > 0 {
-			panic("shape: a path must end with the members of a sealed interface: " + strings.Join(first.choice, "&"))
-		}
+	if first.kind == ofChoice {
 		o.parts = append(o.parts, &choice{index: p.value.index, names: first.choice})
 		return
 	}
@@ -209,20 +143,14 @@ func (o *object) put(p placement, path []segment) {
 // fill puts a value into the member of a segment, at the rest of the path.
 func (m *member) fill(p placement, seg segment, rest []segment) {
 	switch {
-	case seg.forEach:
-		m.set(&list{index: p.value.index, object: p.shapes.objectWith(seg.words, rest, new(leaf), p.typ.Elem())})
-	case seg.isList && seg.words == "":
-		if len(rest) > 0 {
-			panic("shape: the only element of a list must be the value: " + m.name + "[]")
-		}
+	case seg.kind == ofSingle:
 		m.set(&single{p.value})
-	case seg.isList:
-		if len(rest) == 0 {
-			panic("shape: an element with words needs a path to its value: " + m.name + "[" + seg.words + "]")
-		}
+	case seg.kind == ofElement:
 		e := m.asSet().element(seg.words)
 		e.always = e.always || seg.always
 		e.object.put(p, rest)
+	case seg.kind == ofEach:
+		m.set(&list{index: p.value.index, object: p.shapes.objectWith(seg.words, rest, new(leaf), p.typ.Elem())})
 	case len(rest) > 0:
 		m.asObject().put(p, rest)
 	default:
@@ -230,46 +158,26 @@ func (m *member) fill(p placement, seg segment, rest []segment) {
 	}
 }
 
-// propagateAlways makes a member always written if a part of it is always written.
-func (o *object) propagateAlways() {
-	for _, p := range o.parts {
-		m, isMember := p.(*member)
-		if !isMember {
-			continue
-		}
-		switch inner := m.shape.(type) {
-		case *object:
-			inner.propagateAlways()
-		case *set:
-			inner.propagateAlways()
-		}
-		m.always = m.always || hasAlways(m.shape)
-	}
-}
-
-// propagateAlways makes an element always written if a part of it is always written.
-func (s *set) propagateAlways() {
-	for _, e := range s.elements {
-		e.object.propagateAlways()
-		e.always = e.always || hasAlways(e.object)
-	}
-}
-
-// hasAlways reports whether a shape has a part that is always written. propagateAlways must have run for the shape.
-func hasAlways(s shape) bool {
+// markAlways makes members and elements always written if a part of them is, and reports whether a part of the shape is.
+func markAlways(s shape) (hasAlways bool) {
 	switch s := s.(type) {
 	case *leaf:
 		return s.preset != ""
 	case *object:
-		return slices.ContainsFunc(s.parts, func(p part) bool {
+		for _, p := range s.parts {
 			m, isMember := p.(*member)
-			return isMember && m.always
-		})
+			if isMember {
+				m.always = markAlways(m.shape) || m.always
+				hasAlways = hasAlways || m.always
+			}
+		}
 	case *set:
-		return slices.ContainsFunc(s.elements, func(e *element) bool { return e.always })
-	default: // the value decides
-		return false
+		for _, e := range s.elements {
+			e.always = markAlways(e.object) || e.always
+			hasAlways = hasAlways || e.always
+		}
 	}
+	return hasAlways // false for lists: their value decides
 }
 
 // member returns the member with a name. It adds the member if there is none.

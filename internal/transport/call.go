@@ -3,7 +3,6 @@ package transport
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -48,8 +47,8 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	c := &call{transport: t, request: r}
 	defer c.cleanUp()
 	c.outcome.Attempts = r.PriorAttempts
-	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
-		c.isNested = true
+	_, c.isNested = ctx.Value(callKey{}).(*call)
+	if c.isNested {
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
 		c.request.Slots = nil
 		c.request.Service = nil
@@ -61,17 +60,22 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 		waits = waitContext{r.WaitContext, c.ctx}
 	}
 	c.run(waits) //nolint:contextcheck // that of the SendAll
+	return c.result()
+}
+
+// result returns the outcome of the call. If no attempt could begin, what interrupted the call is its error.
+func (c *call) result() *Outcome {
 	outcome := &c.outcome
-	if outcome.Sent == nil { // no attempt could begin
+	if outcome.Sent == nil {
 		outcome.Err = withoutURL(outcome.Interrupted)
 		outcome.Interrupted = nil
 	}
 	return outcome
 }
 
-// run makes attempts until decide says that none follows, or ctx ends a wait. Only the loop and the timer of go-retryablehttp are used here:
-// requests and responses of the loop are empty, because the call is its round tripper, which makes each request anew with its own credentials and
-// keeps what an attempt found.
+// run makes attempts until decide says that none follows, or ctx ends a wait. The loop and the timer are those of go-retryablehttp, and nothing
+// else of it is used: its requests and responses are empty. The call is its round tripper, which makes each request anew with its own
+// credentials and keeps what an attempt found.
 func (c *call) run(ctx context.Context) {
 	loop := retryablehttp.Client{
 		HTTPClient:   &http.Client{Transport: attempts{c, ctx}},
@@ -124,33 +128,6 @@ func (c *call) cleanUp() {
 	c.release(notWritten)
 }
 
-// decide judges an attempt, releases what it held, and reports whether another follows. No other function does. A response that came counts,
-// even if a context ended after it.
-func (c *call) decide(ctx context.Context) bool {
-	if c.blocked != nil {
-		c.release(notWritten)
-		return c.retriesBlocked(ctx)
-	}
-	c.judge()
-	if c.canRefresh() {
-		c.forgetToken()
-		c.refreshed = true
-		c.backoff = 0
-		return true
-	}
-	c.tries++
-	if !c.mayRepeat() {
-		return false
-	}
-	if err := ctx.Err(); err != nil {
-		if !errors.Is(c.outcome.Err, err) {
-			c.outcome.Interrupted = err
-		}
-		return false
-	}
-	return c.startBackoff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
-}
-
 // judge finds out what the attempt says of its message and of the service, releases what it held, and ends it.
 func (c *call) judge() {
 	if c.outcome.StatusCode != 0 {
@@ -178,45 +155,3 @@ func (c *call) end(outcome Outcome) {
 		end(outcome)
 	}
 }
-
-// retriesBlocked reports whether a call waits for the open breaker that blocked it. Such a wait is no attempt.
-func (c *call) retriesBlocked(ctx context.Context) bool {
-	if c.open != nil && ctx.Err() == nil {
-		if c.mayBackOff() && c.startBackoff(ctx, c.open.RetryAfter) {
-			return true
-		}
-		c.outcome.Wait = c.open.RetryAfter
-	}
-	c.outcome.Interrupted = c.blocked
-	return false
-}
-
-// startBackoff starts the wait before another attempt, and reports whether the call may wait so long.
-func (c *call) startBackoff(ctx context.Context, wait time.Duration) bool {
-	if wait > c.longestWait() {
-		c.outcome.Wait = wait
-		return false
-	}
-	c.maybeWritten = false
-	c.waited += wait
-	c.backoff = wait
-	_, c.endStep = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
-	return true
-}
-
-// longestWait returns how long the call may still wait: its waits take MaxWait together at most, and end before its deadline.
-func (c *call) longestWait() time.Duration {
-	return min(c.transport.MaxWait-c.waited, c.untilDeadline())
-}
-
-// untilDeadline returns how long the call may wait before its deadline. It leaves twice the usual response time, so that nothing is written
-// that has no time for its response.
-func (c *call) untilDeadline() time.Duration {
-	deadline, ok := c.ctx.Deadline()
-	if !ok {
-		return forever
-	}
-	return time.Until(deadline) - 2*c.request.Slots.usualTime()
-}
-
-const forever = time.Duration(math.MaxInt64)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,6 +14,45 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 )
+
+// decide judges an attempt, releases what it held, and reports whether another follows. No other function does. A response that came counts,
+// even if a context ended after it.
+func (c *call) decide(ctx context.Context) bool {
+	if c.blocked != nil {
+		c.release(notWritten)
+		return c.retriesBlocked(ctx)
+	}
+	c.judge()
+	if c.canRefresh() {
+		c.forgetToken()
+		c.refreshed = true
+		c.backoff = 0
+		return true
+	}
+	c.tries++
+	if !c.mayRepeat() {
+		return false
+	}
+	if err := ctx.Err(); err != nil {
+		if !errors.Is(c.outcome.Err, err) { // it did not end the attempt itself
+			c.outcome.Interrupted = err
+		}
+		return false
+	}
+	return c.startBackoff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
+}
+
+// retriesBlocked reports whether a call waits for the open breaker that blocked it. Such a wait is no attempt.
+func (c *call) retriesBlocked(ctx context.Context) bool {
+	if c.open != nil && ctx.Err() == nil {
+		if c.mayBackOff() && c.startBackoff(ctx, c.open.RetryAfter) {
+			return true
+		}
+		c.outcome.Wait = c.open.RetryAfter
+	}
+	c.outcome.Interrupted = c.blocked
+	return false
+}
 
 // canRefresh reports whether another attempt follows with a fresh token.
 func (c *call) canRefresh() bool {
@@ -37,17 +77,35 @@ func (c *call) mayRepeat() bool {
 	return c.judgement.Repeatable || c.request.Read && wasCut
 }
 
-// IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
-// a proxy that wants credentials.
-func IsPermanent(err error) bool {
-	isCertificate := isA[*tls.CertificateVerificationError](err) || isA[x509.UnknownAuthorityError](err) || isA[x509.HostnameError](err)
-	return isCertificate || isA[tls.RecordHeaderError](err) || errors.Is(err, errProxyAuth)
+// startBackoff starts the wait before another attempt, and reports whether the call may wait so long.
+func (c *call) startBackoff(ctx context.Context, wait time.Duration) bool {
+	if wait > c.longestWait() {
+		c.outcome.Wait = wait
+		return false
+	}
+	c.maybeWritten = false
+	c.waited += wait
+	c.backoff = wait
+	_, c.endStep = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
+	return true
 }
 
-func isA[E error](err error) bool {
-	_, ok := errors.AsType[E](err)
-	return ok
+// longestWait returns how long the call may still wait: its waits take MaxWait together at most, and end before its deadline.
+func (c *call) longestWait() time.Duration {
+	return min(c.transport.MaxWait-c.waited, c.untilDeadline())
 }
+
+// untilDeadline returns how long the call may wait before its deadline. It leaves twice the usual response time, so that nothing is written
+// that has no time for its response.
+func (c *call) untilDeadline() time.Duration {
+	deadline, ok := c.ctx.Deadline()
+	if !ok {
+		return forever
+	}
+	return time.Until(deadline) - 2*c.request.Slots.usualTime()
+}
+
+const forever = time.Duration(math.MaxInt64)
 
 // Backoff returns how long to wait after so many tries: a random part of retryablehttp's exponential wait, so that clients that failed
 // together do not come back together.
@@ -83,4 +141,16 @@ func retryAfter(h http.Header) time.Duration {
 		now = time.Now()
 	}
 	return max(0, date.Sub(now))
+}
+
+// IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
+// a proxy that wants credentials.
+func IsPermanent(err error) bool {
+	isCertificate := isA[*tls.CertificateVerificationError](err) || isA[x509.UnknownAuthorityError](err) || isA[x509.HostnameError](err)
+	return isCertificate || isA[tls.RecordHeaderError](err) || errors.Is(err, errProxyAuth)
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -18,29 +19,12 @@ func filters() []string {
 	return []string{"reference", "id", "request", "category", "from", "to", "status", "createdAfter", "createdBefore"}
 }
 
-// filterBy returns the options that filter by a concept. A bound of time is one that no message meets.
-func filterBy(concept, value string) (o sms.ListOptions) {
-	switch concept {
-	case "reference":
-		o.ReferenceID = value
-	case "id":
-		o.ID = value
-	case "request":
-		o.RequestID = value
-	case "category":
-		o.CategoryID = value
-	case "from":
-		o.From = value
-	case "to":
-		o.To = value
-	case "status":
-		o.Status = value
-	case "createdAfter":
-		o.CreatedAfter = time.Now().AddDate(10, 0, 0)
-	case "createdBefore":
-		o.CreatedBefore = time.Now().AddDate(-20, 0, 0)
-	}
-	return o
+// isTime reports whether a concept is a bound of time.
+func isTime(concept string) bool { return concept == "createdAfter" || concept == "createdBefore" }
+
+// isID reports whether a concept is an ID of a message or of its request.
+func isID(concept string) bool {
+	return slices.Contains([]string{"id", "reference", "request"}, concept)
 }
 
 // checkFilters tries each filter that the contract names.
@@ -57,40 +41,40 @@ func (c *checker) checkFilters(ctx context.Context) {
 		if c.table.SMSList.Params[concept] == "" {
 			continue
 		}
-		try := c.tryFilter
-		if isTime(concept) {
-			try = c.tryBound
-		}
-		c.report.add("filter by "+concept, "sms.list.params."+concept, try(ctx, concept))
+		c.report.add("filter by "+concept, "sms.list.params."+concept, c.tryFilter(ctx, concept))
 	}
 }
 
-// tryFilter asks for a value that no message has, and then for an ID of a message that was sent. Without --send it asks for the ID of a row.
 func (c *checker) tryFilter(ctx context.Context, concept string) finding {
-	m := c.messageWithID(concept)
-	value := ""
-	if m != nil {
-		value = m.values[concept]
+	if isTime(concept) {
+		return c.tryBound(ctx, concept)
 	}
-	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
+	return c.tryValue(ctx, concept)
+}
+
+// tryValue asks for a value that no message has, and then for an ID of a message that was sent. Without --send it asks for the ID of a row.
+func (c *checker) tryValue(ctx context.Context, concept string) finding {
+	m := c.messageWithID(concept)
+	sent := ""
+	if m != nil {
+		sent = m.values[concept]
+	}
+	absent := c.listByValue(ctx, concept, c.absentValue(concept, sent))
 	if f, isDecided := judgeAbsent(absent); isDecided {
 		return f
 	}
-	if value != "" {
-		return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
+	if sent != "" {
+		return c.judgeSent(concept, m, c.listByValue(ctx, concept, sent))
 	}
-	if value = c.listedID(concept); value != "" {
-		return c.judgeListed(concept, value, c.list(ctx, filterBy(concept, value), 1))
+	if listed := c.listedID(concept); listed != "" {
+		return c.judgeListed(concept, listed, c.listByValue(ctx, concept, listed))
 	}
 	return finding{plausible, "it finds nothing for a value that no message has"}
 }
 
-// isTime reports whether a concept is a bound of time.
-func isTime(concept string) bool { return concept == "createdAfter" || concept == "createdBefore" }
-
 // tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
 func (c *checker) tryBound(ctx context.Context, concept string) finding {
-	absent := c.list(ctx, filterBy(concept, ""), 1)
+	absent := c.listByTime(ctx, concept, absentTime(concept))
 	f, isDecided := judgeAbsent(absent)
 	switch {
 	case errors.Is(absent.err, messaging.ErrInvalid):
@@ -101,11 +85,11 @@ func (c *checker) tryBound(ctx context.Context, concept string) finding {
 	if isDecided {
 		return f
 	}
-	bound, hasTime := c.boundOfRow(concept)
+	bound, hasTime := c.listedTime(concept)
 	if !hasTime {
 		return finding{plausible, "it finds nothing for a bound that no message meets; no row has a time to try"}
 	}
-	p := c.list(ctx, bound, 1)
+	p := c.listByTime(ctx, concept, bound)
 	switch {
 	case !p.isPage:
 		return finding{plausible, "could not tell: " + describe(p.err)}
@@ -115,8 +99,46 @@ func (c *checker) tryBound(ctx context.Context, concept string) finding {
 	return finding{plausible, "it finds rows by their time, and nothing for a bound that no message meets"}
 }
 
-// boundOfRow returns options that the newest or the oldest row of the listing meets, and reports whether a row has a time.
-func (c *checker) boundOfRow(concept string) (o sms.ListOptions, hasTime bool) {
+// listByValue asks for the first page of the rows that have a value for a concept.
+func (c *checker) listByValue(ctx context.Context, concept, value string) page {
+	var o sms.ListOptions
+	switch concept {
+	case "reference":
+		o.ReferenceID = value
+	case "id":
+		o.ID = value
+	case "request":
+		o.RequestID = value
+	case "category":
+		o.CategoryID = value
+	case "from":
+		o.From = value
+	case "to":
+		o.To = value
+	case "status":
+		o.Status = value
+	}
+	return c.list(ctx, o, 1)
+}
+
+// listByTime asks for the first page of the rows that meet a bound of time.
+func (c *checker) listByTime(ctx context.Context, concept string, bound time.Time) page {
+	if concept == "createdAfter" {
+		return c.list(ctx, sms.ListOptions{CreatedAfter: bound}, 1)
+	}
+	return c.list(ctx, sms.ListOptions{CreatedBefore: bound}, 1)
+}
+
+// absentTime returns a bound that no message meets.
+func absentTime(concept string) time.Time {
+	if concept == "createdAfter" {
+		return time.Now().AddDate(10, 0, 0)
+	}
+	return time.Now().AddDate(-20, 0, 0)
+}
+
+// listedTime returns a bound that the newest or the oldest row of the listing meets, and reports whether a row has a time.
+func (c *checker) listedTime(concept string) (bound time.Time, hasTime bool) {
 	const distance = time.Hour // the service may filter by another time of the message
 	var times []time.Time
 	for _, tx := range c.transactions {
@@ -125,14 +147,12 @@ func (c *checker) boundOfRow(concept string) (o sms.ListOptions, hasTime bool) {
 		}
 	}
 	if len(times) == 0 {
-		return o, false
+		return bound, false
 	}
 	if concept == "createdAfter" {
-		o.CreatedAfter = slices.MaxFunc(times, time.Time.Compare).Add(-distance)
-	} else {
-		o.CreatedBefore = slices.MinFunc(times, time.Time.Compare).Add(distance)
+		return slices.MaxFunc(times, time.Time.Compare).Add(-distance), true
 	}
-	return o, true
+	return slices.MinFunc(times, time.Time.Compare).Add(distance), true
 }
 
 // judgeAbsent judges what a filter finds for a value that no message has. If it finds nothing, as it should, nothing is decided yet.
@@ -162,8 +182,8 @@ func (c *checker) judgeListed(concept, value string, p page) finding {
 	return finding{proven, "it finds the value of a row of the listing, and nothing for a value that no message has"}
 }
 
-// judgeFilter judges the rows that a filter finds for the ID of a message.
-func (c *checker) judgeFilter(concept string, m *message, p page) finding {
+// judgeSent judges the rows that a filter finds for the ID of a message that was sent.
+func (c *checker) judgeSent(concept string, m *message, p page) finding {
 	value := m.values[concept]
 	reference := m.values["reference"]
 	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
@@ -190,16 +210,16 @@ func (c *checker) messageWithID(concept string) *message {
 	return found[0]
 }
 
-// isID reports whether a concept is an ID of a message or of its request.
-func isID(concept string) bool {
-	return slices.Contains([]string{"id", "reference", "request"}, concept)
-}
-
 // listedID returns the first row's value for a concept that is an ID, or "". With --send only the messages of the check prove a filter.
 func (c *checker) listedID(concept string) string {
 	if c.settings.send || !isID(concept) {
 		return ""
 	}
+	return c.listedValue(concept)
+}
+
+// listedValue returns the first value that a row has for a concept, or "".
+func (c *checker) listedValue(concept string) string {
 	for _, row := range c.rows {
 		if value := c.value(row, concept); value != "" {
 			return value
@@ -211,11 +231,7 @@ func (c *checker) listedID(concept string) string {
 // absentValue returns a random value in the form of a given one, or in the form of the values of the rows.
 func (c *checker) absentValue(concept, like string) string {
 	const minLength = 6 // a shorter random value may exist
-	for _, row := range c.rows {
-		if like == "" {
-			like = c.value(row, concept)
-		}
-	}
+	like = cmp.Or(like, c.listedValue(concept))
 	if len(like) < minLength {
 		like = "none-00000000"
 	}
