@@ -60,13 +60,8 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 		waits = waitContext{r.WaitContext, c.ctx}
 	}
 	c.run(waits) //nolint:contextcheck // that of the SendAll
-	return c.result()
-}
-
-// result returns the outcome of the call. If no attempt could begin, what interrupted the call is its error.
-func (c *call) result() *Outcome {
 	outcome := &c.outcome
-	if outcome.Sent == nil {
+	if outcome.Sent == nil { // no attempt could begin
 		outcome.Err = withoutURL(outcome.Interrupted)
 		outcome.Interrupted = nil
 	}
