@@ -93,14 +93,19 @@ func (c *curl) setUser(value string) error {
 	return nil
 }
 
-// setURL takes the URL. Its error leaves out the query, which may have credentials.
+// setURL takes the URL. Its error leaves out whatever may be a credential: the query of a second URL, and a word that is no URL, such as the
+// token in -H Authorization: TOKEN.
 func (c *curl) setURL(value string) error {
-	if c.request.path != "" {
-		place, _, _ := strings.Cut(value, "?")
-		return fmt.Errorf("a second URL, %s: want one request", place)
+	if c.request.path == "" {
+		c.request.setURL(value)
+		return nil
 	}
-	c.request.setURL(value)
-	return nil
+	place, _, _ := strings.Cut(value, "?")
+	if !strings.Contains(place, "://") {
+		return errors.New("a word that is neither an option nor the URL: put a value with spaces into quotes, and a value of an unknown option " +
+			"into one word, as in --option=value")
+	}
+	return fmt.Errorf("a second URL, %s: want one request", place)
 }
 
 func (c *curl) addJSON(value string) error {

@@ -447,7 +447,8 @@ func TestParseCurlRefusesWhatItCannotLearn(t *testing.T) {
 	for options, want := range map[string]string{
 		"https://x.example/v2/sms?key=hunter2":       "curl: a second URL, https://x.example/v2/sms: want one request",
 		"--url https://x.example/v2/sms":             "curl: --url: a second URL, https://x.example/v2/sms: want one request",
-		"--unknown value":                            "curl: a second URL, value: want one request",
+		"--unknown hunter2":                          "curl: a word that is neither an option nor the URL",
+		"-H Authorization: hunter2":                  "curl: a word that is neither an option nor the URL: put a value with spaces into quotes",
 		"--next https://x.example/v2/sms":            "a second URL, https://x.example/v2/sms",
 		"-K options.txt":                             "curl: -K: names a file",
 		"--url-query a=1":                            "curl: --url-query: put its parameters into the URL",
