@@ -73,7 +73,7 @@ The kinds are:
   request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
              secret. Of other values, those that look like credentials by their names, or because they look random, are never written
   accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
-  refused    http, class, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
+  refused    http, class, the request ID, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
              insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,
              unavailable and invalid
   row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others. A curl command

@@ -52,6 +52,7 @@ type keyPair struct {
 type errorNames struct {
 	Code    []string `json:"code,omitzero"`
 	Message []string `json:"message,omitzero"`
+	Request []string `json:"request,omitzero"`
 	Success []string `json:"success,omitzero"`
 	Classes words    `json:"classes,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 type refusals struct {
 	codePaths    []string // where responses have their codes
 	messagePaths []string // where they have a sentence
+	requestPaths []string // where they have the ID of the request
 	classes      words    // the codes of each class
 	success      []string // the codes of success
 	withoutCode  []int    // the lines of the examples whose code was not found
@@ -43,6 +44,13 @@ func (l *learner) learnRefused() error {
 		if path := l.findMessage(example); path != "" {
 			found.messagePaths = appendNew(found.messagePaths, path)
 		}
+		if id := example.values["request"]; id != "" {
+			at, err := locate(leavesOf(example.text), "request", id)
+			if err != nil {
+				return example.errorf("%w", err)
+			}
+			found.requestPaths = appendNew(found.requestPaths, at.path)
+		}
 	}
 	found.codePaths, found.success = l.findSuccess(found.codePaths)
 	l.addRefusals(found)
@@ -52,10 +60,8 @@ func (l *learner) learnRefused() error {
 // addRefusals adds what the examples show to the overlay.
 func (l *learner) addRefusals(found refusals) {
 	l.overlay.Errors.Code = found.codePaths
-	isUnusual := func(path string) bool { return !slices.Contains(l.defaults.Errors.Message, path) }
-	if slices.ContainsFunc(found.messagePaths, isUnusual) { // a learned list replaces the default one
-		l.overlay.Errors.Message = found.messagePaths
-	}
+	l.overlay.Errors.Message = unlessDefault(found.messagePaths, l.defaults.Errors.Message)
+	l.overlay.Errors.Request = unlessDefault(found.requestPaths, l.defaults.Errors.Request)
 	if len(found.success) > len(l.defaults.Errors.Success) {
 		l.overlay.Errors.Success = found.success
 	}
@@ -64,6 +70,15 @@ func (l *learner) addRefusals(found refusals) {
 		l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
 	}
 	l.noteMissingCodes(found.withoutCode)
+}
+
+// unlessDefault returns the learned paths, which replace the default ones, or nil if the default contract has all of them.
+func unlessDefault(learned, defaults []string) []string {
+	isUnusual := func(path string) bool { return !slices.Contains(defaults, path) }
+	if !slices.ContainsFunc(learned, isUnusual) {
+		return nil
+	}
+	return learned
 }
 
 // knownCodesFirst returns refusals with those that have the line code: first.

@@ -31,6 +31,26 @@ func TestLearnRecipientClass(t *testing.T) {
 	assert.Equal(t, []any{"E17"}, at(got, "errors", "classes", "unreachable"))
 }
 
+// TestLearnRequestIDOfRefusals has the line request: for the ID by which the support of the service finds a request.
+func TestLearnRequestIDOfRefusals(t *testing.T) {
+	t.Parallel()
+	const refused = "=== refused\nhttp: 400\nclass: invalid\nrequest: t-9000\n\n"
+	got, err := learnObject(t, requestText+acceptedText+refused+`{"code": "E1", "fault": {"trace": "t-9000"}}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"fault.trace"}, at(got, "errors", "request"))
+
+	got, err = learnObject(t, requestText+acceptedText+refused+`{"code": "E1", "requestId": "t-9000"}`)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "errors", "request"), "a name of the default contract")
+
+	_, err = learnObject(t, requestText+acceptedText+refused+`{"code": "E1"}`)
+	require.ErrorContains(t, err, "nothing in the example has the value of request")
+
+	const both = `{"code": "E1", "fault": {"trace": "t-9000"}, "requestId": "r-1"}` // requestId is a name of sms.send.response, too
+	_, err = learnObject(t, requestText+acceptedText+refused+both)
+	require.ErrorContains(t, err, `got the request ID "r-1", want "t-9000"`)
+}
+
 // TestLearnCommentsOnMissingCode: a code that was not found must not be lost without a comment.
 func TestLearnCommentsOnMissingCode(t *testing.T) {
 	t.Parallel()

@@ -210,6 +210,10 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 		}
 		return example.errorf("the result is %s and not refused: %w", verdict, err)
 	}
+	id := example.values["request"]
+	if refusal, ok := errors.AsType[*messaging.Error](err); ok && id != "" && refusal.RequestID != id {
+		return example.errorf("got the request ID %q, want %q", refusal.RequestID, id)
+	}
 	class := example.values["class"]
 	if errors.Is(err, sentinels()[class]) {
 		return nil
