@@ -166,8 +166,8 @@ func TestSetWindowUnderAnotherContract(t *testing.T) {
 		classes string
 		want    string // the code
 	}{
-		"no code":                {`"windowClosed": []`, `{"fault":{"num":"131047"`},
-		"a code of the account":  {`"windowClosed": ["W1"]`, `{"fault":{"num":"W1"`},
+		"no code":                 {`"windowClosed": []`, `{"fault":{"num":"131047"`},
+		"a code of the account":   {`"windowClosed": ["W1"]`, `{"fault":{"num":"W1"`},
 		"a code that has a class": {`"windowClosed": [], "invalid": ["131047"]`, `{"fault":{"reason":`},
 	} {
 		t.Run(name, func(t *testing.T) {
