@@ -86,7 +86,8 @@ func problemForStatus(status int) string {
 }
 
 // codeOf returns the code of a problem under the contract: its own code, if the contract has that in the class of the problem, or
-// another code of the class, or "" if the contract has none.
+// another code of the class, or "" if the contract has none. A closed window is the platform's problem: if the contract has no code
+// for it, the platform's own is returned, unless that has another meaning.
 func (s *Server) codeOf(name string) string {
 	if name == "" {
 		return ""
@@ -109,10 +110,14 @@ func (s *Server) codeOf(name string) string {
 			return candidate
 		}
 	}
+	const noClass = ""
+	if name == "windowClosed" && s.isFailureCode(code, noClass) {
+		return code
+	}
 	return ""
 }
 
-// isFailureCode reports whether a code means a failure of this class.
+// isFailureCode reports whether a code means a failure of this class, or, if class is "", a failure without a class.
 func (s *Server) isFailureCode(code, class string) bool {
 	meaning, _ := table.Meaning(s.names.Errors.Classes, code, false)
 	isSuccess := table.Match(s.names.Errors.Success, code, true) >= 0

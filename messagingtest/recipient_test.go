@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -156,4 +157,28 @@ func TestSetWindow(t *testing.T) {
 
 	without := NewServer(t)
 	assert.Equal(t, http.StatusOK, sendTo(t, client, without, chatApp2, text).status)
+}
+
+// A closed window is the platform's refusal: it has the platform's code, even if the contract has none of that class.
+func TestSetWindowUnderAnotherContract(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		classes string
+		want    string // the code
+	}{
+		"no code":                 {`"windowClosed": []`, `{"fault":{"num":"131047"`},
+		"a code of the account":   {`"windowClosed": ["W1"]`, `{"fault":{"num":"W1"`},
+		"a code that has a class": {`"windowClosed": [], "invalid": ["131047"]`, `{"fault":{"reason":`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			names, err := contract.Parse([]byte(`{"errors": {"code": ["fault.num"], "message": ["fault.reason"], "classes": {` + tc.classes + `}}}`))
+			require.NoError(t, err)
+			s := NewServer(t, WithContract(names))
+			s.SetWindow(24 * time.Hour)
+			refused := sendTo(t, newClient(t), s, chatApp2, `{"messaging_product":"whatsapp","to":"+639171234567","type":"text","text":{"body":"Hi"}}`)
+			assert.Equal(t, http.StatusBadRequest, refused.status)
+			assert.Contains(t, string(refused.body), tc.want)
+		})
+	}
 }

@@ -41,6 +41,80 @@ func TestLearnCommentsOnPlaceholders(t *testing.T) {
 	}
 }
 
+// deliveryText is a report by GET.
+const deliveryText = "=== delivery\nid: h-1\nreference: order-17\nstatus: DELIVRD\nmeans: delivered\n\n" +
+	"GET /dlr?handle=h-1&clientRef=order-17&state=DELIVRD HTTP/1.1\n\n"
+
+// TestLearnPlaceholders: a callback URL and a report with the same parameter show what the service replaces, and by which value.
+func TestLearnPlaceholders(t *testing.T) {
+	t.Parallel()
+	const plain = "https://shop.example.com/dlr"
+	all := func(id, reference, status string) map[string]any {
+		return map[string]any{"id": id, "reference": reference, "status": status, "time": "", "kind": "", "from": "", "to": ""}
+	}
+	for name, tt := range map[string]struct {
+		query string
+		want  any // nil if the defaults stay in force
+	}{
+		"percent signs":            {"?handle=%H&clientRef=%R&state=%S", all("%H", "%R", "%S")},
+		"braces, in another order": {"?state={state}&shop=7&handle={{id}}", all("{{id}}", "", "{state}")},
+		"escaped":                  {"?handle=%7Bid%7D&state=%7Bs%7D", all("%7Bid%7D", "", "%7Bs%7D")},
+		"one is the default":       {"?handle=%i&state=%S", all("%i", "", "%S")},
+		"all are the default":      {"?handle=%i&state=%s", nil},
+		"no message":               {"?state=%S", nil},
+		"a value":                  {"?handle=17&state=%S", nil},
+		"the value of the report":  {"?handle=h-1&state=%S", nil},
+		"other parameters":         {"?mid=%H&s=%S", nil},
+		"a word":                   {"?handle=null&state=%S", nil},
+		"a fragment":               {"?state=%S&handle=%23H%23", nil},
+		"twice":                    {"?handle=%H&handle=%G", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			request := strings.ReplaceAll(requestText, plain, plain+tt.query)
+			got, err := learnObject(t, request+acceptedText+deliveryText)
+			require.NoError(t, err)
+			placeholders := at(got, "webhook.delivery", "placeholders")
+			if tt.want == nil {
+				assert.Nil(t, placeholders)
+				return
+			}
+			assert.Equal(t, tt.want, placeholders)
+			assert.Contains(t, at(got, "webhook.delivery", "placeholders//"), "not in the callback URL of the request: ")
+		})
+	}
+	got, err := learnObject(t, strings.ReplaceAll(requestText, plain, plain+"?handle=%H&clientRef=%R")+acceptedText)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "webhook.delivery", "placeholders"), "no report shows what they mean")
+	for _, report := range []string{
+		strings.Replace(deliveryText, "GET /dlr?handle=h-1&clientRef=order-17&state=DELIVRD HTTP/1.1\n\n", `{"handle": "h-1", "clientRef": "order-17", "state": "DELIVRD"}`, 1),
+		strings.Replace(deliveryText, "GET /dlr?handle=h-1&clientRef=order-17&state=DELIVRD HTTP/1.1\n\n", "POST /dlr HTTP/1.1\n\nhandle=h-1&clientRef=order-17&state=DELIVRD", 1),
+	} {
+		got, err = learnObject(t, strings.ReplaceAll(requestText, plain, plain+"?handle=%H&clientRef=%R")+acceptedText+report)
+		require.NoError(t, err)
+		assert.Nil(t, at(got, "webhook.delivery", "placeholders"), "the service may have written the body by itself")
+	}
+}
+
+// TestReplayPlaceholders replays the request with other placeholders than it has.
+func TestReplayPlaceholders(t *testing.T) {
+	t.Parallel()
+	examples, err := Parse(strings.ReplaceAll(requestText, "com/dlr", "com/dlr?handle=%H&state=%S") + acceptedText + deliveryText)
+	require.NoError(t, err)
+	l := newLearner(examples)
+	require.NoError(t, l.learn())
+	for status, want := range map[string]string{"%S": "", "%s": "the callback URL gets state=%s, which the example does not have"} {
+		l.overlay.Delivery.Placeholders["status"] = status
+		names, err := l.overlay.contract()
+		require.NoError(t, err)
+		if want == "" {
+			require.NoError(t, l.replay(names))
+		} else {
+			require.ErrorContains(t, l.replay(names), want)
+		}
+	}
+}
+
 // TestLearnFindsPOST: the test server and the sandbox then call by POST. A receiver rejects a POST by default, so a comment says so.
 func TestLearnFindsPOST(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ The kinds are:
              unusual times: how they write 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time
   delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
-             sent, failed, expired and rejected
+             sent, failed, expired and rejected. A GET with the parameters of the callback URL shows what its placeholders mean
 
 A file has one request and at most one row, and any number of the others. If only the listing of your account differs, a row is enough.
 Give a refusal of each class, and a report of each status.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -65,6 +69,33 @@ func TestLearnsPage(t *testing.T) {
 		section := map[string]string{"accepted": "sms.send", "params": "sms.list"}[note]
 		assert.Contains(t, string(page), at(got, section, note+"//"), "the page shows it")
 	}
+}
+
+// TestChatAppsOfPage sends by the contract of the page's last step. A default constant of the callback would go out, too.
+func TestChatAppsOfPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/contract.md")
+	require.NoError(t, err)
+	step := regexp.MustCompile("(?s)### 7. Chat apps\n.*?```json\n(.*?)\n```").FindSubmatch(page)
+	require.NotNil(t, step)
+	names, err := contract.Parse(step[1])
+	require.NoError(t, err)
+	s := &stub{status: http.StatusBadRequest, body: "{}"}
+	client, err := s.client(names)
+	require.NoError(t, err)
+	const callback = "https://shop.example.com/dlr"
+
+	_, _ = client.ChatApp1.Send(t.Context(), chatapp1.Message{
+		ChannelID: "heron", To: "639171234567", Payload: chatapp1.Text{Body: "Hi"}, ReferenceID: "order-17", CallbackURL: callback,
+	})
+	assert.JSONEq(t, `{"sender": "heron", "recipient": "639171234567", "content": {"text": "Hi"}, "clientId": "order-17",
+		"notifyUrl": "https://shop.example.com/dlr"}`, s.got)
+
+	_, _ = client.ChatApp2.Send(t.Context(), chatapp2.Message{
+		To: "639171234567", Content: chatapp2.Text{Body: "Hi"}, ReferenceID: "order-17", CallbackURL: callback,
+	})
+	assert.JSONEq(t, `{"message": {"messaging_product": "whatsapp", "recipient_type": "individual", "to": "639171234567", "type": "text",
+		"text": {"body": "Hi"}}, "clientId": "order-17", "notifyUrl": "https://shop.example.com/dlr"}`, s.got)
 }
 
 // TestUnseenRefusalIsNotAccepted learns without one of the refusals, and has the overlay judge it. What the documentation did not show may

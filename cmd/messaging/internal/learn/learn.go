@@ -9,8 +9,6 @@ package learn
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -76,7 +74,8 @@ func (l *learner) learn() error {
 		)
 	}
 	problems = append(problems, l.learnRow(), l.learnInbound(), l.learnDelivery())
-	l.removeTaken() // from the paths that any step has learned
+	l.learnPlaceholders() // by the names in reports
+	l.removeTaken()       // from the paths that any step has learned
 	return errors.Join(problems...)
 }
 
@@ -125,27 +124,6 @@ func (l *learner) noteOtherSections() {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
 	}
 	l.notePlaceholders()
-}
-
-// notePlaceholders adds a comment if the callback URL of the request has none of the default placeholders. They stay in force: without them
-// the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
-func (l *learner) notePlaceholders() {
-	callback := l.examples.request.values["callback"]
-	_, query, _ := strings.Cut(callback, "?")
-	isPlaceholder := func(parameter pair) bool {
-		for _, placeholder := range l.defaults.WebhookDelivery.Placeholders {
-			if parameter.value == placeholder {
-				return true
-			}
-		}
-		return false
-	}
-	if callback == "" || slices.ContainsFunc(splitForm(query), isPlaceholder) {
-		return
-	}
-	l.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
-		`write those of the service, or write "" for each if it replaces nothing: from, id, kind, reference, status, time, to`,
-		sectionDelivery, "placeholders")
 }
 
 // removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.

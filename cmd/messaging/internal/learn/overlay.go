@@ -101,7 +101,8 @@ type callbackNames struct {
 type deliveryNames struct {
 	callbackNames
 
-	Statuses words `json:"statuses,omitempty"` // the words of each meaning
+	Statuses     words             `json:"statuses,omitempty"`     // the words of each meaning
+	Placeholders map[string]string `json:"placeholders,omitempty"` // the text of each concept in a callback URL; "" if the service has none
 }
 
 func newOverlay() overlay {

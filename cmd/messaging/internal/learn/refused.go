@@ -120,8 +120,12 @@ func (l *learner) noteMissingCodes(lines []int) {
 	}
 }
 
+// windowClosed is the class of messages that the platform of chat app 2 refuses. Its default code is the platform's, and so the same at every
+// provider.
+const windowClosed = "windowClosed"
+
 // allClasses returns the codes of all classes. A class without a code here is empty, so that no code of the default contract is taken for one of
-// this service.
+// this service. The platform's code stays in force, unless the examples give it another class.
 func (l *learner) allClasses(found words) words {
 	all := words{}
 	for class, defaults := range l.defaults.Errors.Classes {
@@ -132,7 +136,9 @@ func (l *learner) allClasses(found words) words {
 			}
 		}
 		slices.Sort(codes)
-		if len(codes) > 0 || len(defaults) > 0 {
+		isPlatform := class == windowClosed && !slices.ContainsFunc(defaults, found.has)
+		isInForce := len(codes) == 0 && (len(defaults) == 0 || isPlatform)
+		if !isInForce {
 			all[class] = codes
 		}
 	}

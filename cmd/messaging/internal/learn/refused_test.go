@@ -79,3 +79,27 @@ func TestLearnCommentsOnMissingCode(t *testing.T) {
 		})
 	}
 }
+
+// TestLearnKeepsCodesOfThePlatform: examples of SMS never show a code of chat app 2, whose platform has the same codes for every provider.
+func TestLearnKeepsCodesOfThePlatform(t *testing.T) {
+	t.Parallel()
+	refusal := func(class, code string) string {
+		return "=== refused\nhttp: 400\nclass: " + class + "\n\n" + `{"code": "` + code + `"}` + "\n\n"
+	}
+	for name, tt := range map[string]struct {
+		refusals string
+		want     any
+	}{
+		"not shown":             {refusal("invalid", "E17"), nil},
+		"a code of the account": {refusal("windowClosed", "E18"), []any{"E18"}},
+		"another class has it":  {refusal("invalid", "131047"), []any{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, requestText+acceptedText+tt.refusals)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(got, "errors", "classes", "windowClosed"))
+			assert.Equal(t, []any{}, at(got, "errors", "classes", "duplicate"), "a code of the service")
+		})
+	}
+}

@@ -44,6 +44,9 @@ func (l *learner) replay(names contract.Contract) error {
 	for _, example := range l.examples.delivery {
 		problems = append(problems, l.replayDelivery(names, example))
 	}
+	if l.overlay.Delivery.Placeholders != nil {
+		problems = append(problems, l.replayPlaceholders(names))
+	}
 	return errors.Join(problems...)
 }
 

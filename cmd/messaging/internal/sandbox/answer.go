@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +20,7 @@ import (
 // AnswerKind is the kind of an answer.
 type AnswerKind string
 
-// The kinds of answers. SMS has texts only; chat app 1 has texts, images and locations.
+// The kinds of answers. SMS has texts only; chat app 1 has texts, images and locations; chat app 2 has all.
 const (
 	AnswerText       AnswerKind = "text"
 	AnswerButton     AnswerKind = "button"      // taps a reply button
@@ -27,6 +29,10 @@ const (
 	AnswerForm       AnswerKind = "form"        // sends a flow back
 	AnswerLocation   AnswerKind = "location"
 	AnswerImage      AnswerKind = "image"
+	AnswerAudio      AnswerKind = "audio"
+	AnswerDocument   AnswerKind = "document"
+	AnswerSticker    AnswerKind = "sticker"
+	AnswerVideo      AnswerKind = "video"
 	AnswerReaction   AnswerKind = "reaction" // with the emoji in Text
 )
 
@@ -37,12 +43,12 @@ type Answer struct {
 	To      string     `json:"to,omitempty"` // by default the sender of the last message
 	Name    string     `json:"name,omitempty"`
 	Kind    AnswerKind `json:"kind,omitempty"` // text by default
-	// Text is the text, the label of what was tapped, the name of a place, the caption of an image, or an emoji.
+	// Text is the text, the label of what was tapped, the name of a place, the caption of a medium, or an emoji.
 	Text        string `json:"text,omitempty"`
 	Description string `json:"description,omitempty"` // of a row
 	Payload     string `json:"payload,omitempty"`     // the ID of what was tapped, or the token of a form
 	Message     string `json:"message,omitempty"`     // the ID of the message that it answers
-	URL         string `json:"url,omitempty"`         // of an image
+	URL         string `json:"url,omitempty"`         // of a medium
 	Latitude    string `json:"latitude,omitempty"`
 	Longitude   string `json:"longitude,omitempty"`
 }
@@ -52,8 +58,35 @@ func (a Answer) isTap() bool {
 	return slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind)
 }
 
+// namesMessage reports whether an answer belongs to a message that it must name.
+func (a Answer) namesMessage() bool { return a.isTap() || a.Kind == AnswerReaction }
+
+// mimeType returns the MIME type of a medium, or "" for an answer of another kind.
+func (a Answer) mimeType() string {
+	switch a.Kind {
+	case AnswerImage:
+		return "image/jpeg"
+	case AnswerAudio:
+		return "audio/ogg"
+	case AnswerDocument:
+		return "application/pdf"
+	case AnswerSticker:
+		return "image/webp"
+	case AnswerVideo:
+		return "video/mp4"
+	default:
+		return ""
+	}
+}
+
+// hasCaption reports whether a medium may have a caption.
+func (a Answer) hasCaption() bool { return a.Kind != AnswerAudio && a.Kind != AnswerSticker }
+
 // isOfPlatform reports whether only chat app 2 has such an answer.
-func (a Answer) isOfPlatform() bool { return a.isTap() || a.Kind == AnswerReaction }
+func (a Answer) isOfPlatform() bool {
+	isMedium := a.mimeType() != ""
+	return a.namesMessage() || isMedium && a.Kind != AnswerImage
+}
 
 // validate returns an error if an answer is incomplete, or does not exist on its channel.
 func (a Answer) validate() error {
@@ -65,12 +98,12 @@ func (a Answer) validate() error {
 	}
 	isKnown := a.isOfPlatform() || slices.Contains([]AnswerKind{AnswerText, AnswerLocation, AnswerImage}, a.Kind)
 	if !isKnown {
-		return errors.New("kind must be text, button, list, quick_reply, form, location, image or reaction")
+		return errors.New("kind must be text, button, list, quick_reply, form, reaction, location, image, audio, document, sticker or video")
 	}
 	if a.Channel == channelSMS && a.Kind != AnswerText || a.Channel != channelChatApp2 && a.isOfPlatform() {
 		return fmt.Errorf("kind %s does not exist on this channel", a.Kind)
 	}
-	if a.isOfPlatform() && a.Message == "" {
+	if a.namesMessage() && a.Message == "" {
 		return fmt.Errorf("message is missing: the ID of the message that the %s belongs to", a.Kind)
 	}
 	return a.validateContent()
@@ -87,9 +120,12 @@ func (a Answer) validateContent() error {
 		if !isDegrees(a.Latitude, maxLatitude) || !isDegrees(a.Longitude, maxLongitude) {
 			return errors.New("latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842")
 		}
-	case AnswerImage:
+	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
 		if webURL(a.URL) == "" {
-			return errors.New("url must be an absolute http or https URL of an image")
+			return fmt.Errorf("url must be an absolute http or https URL: where the %s is", a.Kind)
+		}
+		if a.Text != "" && !a.hasCaption() {
+			return fmt.Errorf("text must be empty: %s has no caption", a.Kind)
 		}
 	case AnswerButton, AnswerListRow, AnswerQuickReply:
 		if a.Text == "" && a.Payload == "" {
@@ -170,10 +206,11 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	switch a.Kind {
 	case AnswerText:
 		m.Text = a.Text
-	case AnswerImage:
+	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
 		m.MediaURL = a.URL
-		m.MIMEType = imageType
+		m.MIMEType = a.mimeType()
 		m.Caption = a.Text
+		m.FileName = a.fileName()
 	case AnswerLocation:
 		m.Latitude = a.Latitude
 		m.Longitude = a.Longitude
@@ -189,7 +226,14 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	return m
 }
 
-const imageType = "image/jpeg"
+// fileName returns the name of a document, which is the last part of its URL, or "" for other media.
+func (a Answer) fileName() string {
+	address, err := url.Parse(a.URL)
+	if err != nil || a.Kind != AnswerDocument {
+		return ""
+	}
+	return strings.Trim(path.Base(address.Path), "./")
+}
 
 // platformJSON returns an answer as the platform of chat app 2 writes it.
 func (a Answer) platformJSON(id, from, kind string, at time.Time) string {
@@ -205,8 +249,8 @@ func (a Answer) platformJSON(id, from, kind string, at time.Time) string {
 func (a Answer) platformContent(id string) any {
 	tapped := object("id", a.Payload, "title", a.Text, "description", a.Description)
 	switch a.Kind {
-	case AnswerImage:
-		return object("id", "media-"+id, "url", a.URL, "caption", a.Text, "mime_type", imageType)
+	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
+		return object("id", "media-"+id, "url", a.URL, "caption", a.Text, "mime_type", a.mimeType(), "filename", a.fileName())
 	case AnswerLocation:
 		return object("latitude", json.Number(a.Latitude), "longitude", json.Number(a.Longitude), "name", a.Text)
 	case AnswerReaction:

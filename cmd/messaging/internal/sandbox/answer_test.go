@@ -113,6 +113,27 @@ func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers 
 		assert.InDelta(t, 14.5, location.Latitude, 0, channel)
 		assert.Equal(t, "https://a.example.com/1.jpg", image.URL, channel)
 	}
+	for kind, want := range map[string]webhook.Media{
+		"audio":    {MIMEType: "audio/ogg"},
+		"document": {MIMEType: "application/pdf", Caption: "Receipt", FileName: "receipt 7.pdf"},
+		"sticker":  {MIMEType: "image/webp"},
+		"video":    {MIMEType: "video/mp4", Caption: "Receipt"},
+	} {
+		text := ""
+		if want.Caption != "" {
+			text = `,"text":"` + want.Caption + `"`
+		}
+		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"`+kind+`","url":"https://a.example.com/receipt%207.pdf?v=1"`+text+`}`, nil)
+		program.mu.Lock()
+		medium, isMedium := program.chats[len(program.chats)-1].Content.(webhook.Media)
+		program.mu.Unlock()
+		require.True(t, isMedium, kind)
+		assert.NotEmpty(t, medium.ID, kind)
+		medium.ID = ""
+		want.Kind = webhook.MediaKind(kind)
+		want.URL = "https://a.example.com/receipt%207.pdf?v=1"
+		assert.Equal(t, want, medium, kind)
+	}
 	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","message":"`+offer["flow"]+`"}`, nil)
 }
 
@@ -201,6 +222,45 @@ func TestAnswerIsRepeated(t *testing.T) {
 	lacks(t, page, "a-long-enough-secret")
 }
 
+func TestRepliesAreListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "Yes or no?")
+	var ids []string
+	for _, body := range []string{
+		`{"channel":"sms","from":"` + ana + `","text":"Yes"}`,
+		`{"channel":"chatapp2","from":"` + ana + `","text":"No"}`,
+		`{"channel":"sms","from":"+639180001111","text":"Perhaps"}`,
+	} {
+		var got struct{ ID string }
+		r.api(http.MethodPost, "replies", body, &got)
+		ids = append(ids, got.ID)
+	}
+	for query, want := range map[string][]string{
+		"":                                  ids,
+		"?from=639171234567":                ids[:2],
+		"?from=%2B639171234567&channel=sms": ids[:1],
+		"?text=PERHAPS":                     ids[2:],
+		"?limit=1":                          ids[2:],
+		"?limit=1&after=" + ids[0]:          ids[1:2],
+		"?after=" + ids[2]:                  {},
+	} {
+		var got struct{ Replies []Message }
+		r.api(http.MethodGet, "replies"+query, "", &got)
+		found := []string{}
+		for _, reply := range got.Replies {
+			assert.Equal(t, "answer", reply.Direction)
+			found = append(found, reply.ID)
+		}
+		assert.Equal(t, want, found, query)
+	}
+	assert.Len(t, r.messages(1), 1, "answers are not among the messages")
+	for query, want := range map[string]int{"?after=in-0": http.StatusNotFound, "?channel=fax": http.StatusBadRequest, "?limit=x": http.StatusBadRequest} {
+		status, text := r.do(http.MethodGet, Root+"replies"+query, "")
+		assert.Equal(t, want, status, "%s: %s", query, text)
+	}
+}
+
 func TestAnswerWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -246,6 +306,9 @@ func TestAnswerIsValidated(t *testing.T) {
 		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"0x1p-2","longitude":"0"}`:     "decimal degrees",
 		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"NaN","longitude":"Infinity"}`: "decimal degrees",
 		`{"channel":"chatapp2","from":"1","kind":"reaction","text":"x"}`:                              "message is missing",
+		`{"channel":"chatapp1","from":"1","kind":"document","url":"https://a.example.com/"}`:          "does not exist on this channel",
+		`{"channel":"chatapp2","from":"1","kind":"document"}`:                                         "url must be",
+		`{"channel":"chatapp2","from":"1","kind":"audio","text":"x","url":"https://a.example.com/"}`:  "audio has no caption",
 		`{"channel":"chatapp2","from":"1","kind":"telepathy"}`:                                        "kind must be",
 	} {
 		status, text := r.do(http.MethodPost, Root+"replies", body)

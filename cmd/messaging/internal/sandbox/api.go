@@ -39,6 +39,7 @@ func operations() map[string]operation {
 		"POST messages/{id}/repeat": withBody((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,
 		"GET traffic":               (*Sandbox).getTraffic,
+		"GET replies":               (*Sandbox).getReplies,
 		"POST replies":              withBody((*Sandbox).postReply),
 		"POST samples":              withBody((*Sandbox).postSample),
 		"POST deliveries":           withBody((*Sandbox).postDelivery),

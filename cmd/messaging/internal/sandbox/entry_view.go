@@ -102,8 +102,8 @@ func (a *Answer) bubble() bubble {
 		b.Body = "Sent"
 	case AnswerLocation:
 		b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
-	case AnswerImage:
-		b.Media = media{Kind: "image", URL: a.URL}
+	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
+		b.Media = media{Kind: string(a.Kind), URL: a.URL, Name: a.fileName()}
 		b.Body = a.Text
 	case AnswerReaction:
 		b.Label = "Reaction"

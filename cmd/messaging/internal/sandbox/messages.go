@@ -108,6 +108,7 @@ var errState = errors.New("state must be queued, sent, delivered, read, failed o
 
 // A messageFilter selects messages. Empty fields select all.
 type messageFilter struct {
+	isAnswer     bool // selects answers of recipients, and otherwise messages of programs
 	channel      string
 	state        contract.Status
 	recipientKey string // as by recipientKeyOf
@@ -118,6 +119,7 @@ type messageFilter struct {
 
 func (f messageFilter) selects(e *entry) bool {
 	switch {
+	case f.isAnswer != (e.Answer != nil):
 	case f.channel != "" && e.Channel != f.channel:
 	case f.recipientKey != "" && e.recipientKey != f.recipientKey:
 	case f.from != "" && e.From != f.from:
@@ -138,7 +140,7 @@ func (st *sandboxState) find(filter messageFilter, after string, limit int) (fou
 	}
 	var selected []*entry
 	for _, e := range entries {
-		if e.Sent != nil && filter.selects(e) {
+		if filter.selects(e) {
 			selected = append(selected, e)
 		}
 	}
@@ -175,11 +177,34 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	case err != nil:
 		return nil, err
 	case isCursorGone:
-		return nil, &httpError{status: errNoSuchMessage.status, text: "after: " + errNoSuchMessage.text}
+		return nil, errNoSuchCursor
 	case wait > 0 && len(found) == 0:
 		return nil, timeoutError("no such message came", wait, "the newest are", s.newest())
 	}
 	return map[string]any{"messages": found, "total": total, "dropped": dropped}, nil
+}
+
+// errNoSuchCursor is the error of a cursor that is no message and no answer.
+var errNoSuchCursor = &httpError{status: errNoSuchMessage.status, text: "after: " + errNoSuchMessage.text}
+
+// getReplies returns the answers of recipients.
+func (s *Sandbox) getReplies(r *request) (any, error) {
+	filter := messageFilter{
+		isAnswer: true, channel: oneOf(r, "channel", errChannel, channels()),
+		recipientKey: recipientKeyOf(r.param("from")), text: strings.ToLower(r.param("text")),
+	}
+	after := r.param("after")
+	limit := r.limit()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	st := s.lock()
+	defer st.unlock()
+	if after != "" && st.book.byID[after] == nil {
+		return nil, errNoSuchCursor
+	}
+	found, total := st.find(filter, after, limit)
+	return map[string]any{"replies": found, "total": total, "dropped": st.book.dropped}, nil
 }
 
 // newest describes the latest messages and answers, the newest first.

@@ -102,6 +102,11 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		assert.Equal(t, method != http.MethodGet, what.At("security").Exists(), operation)
 		assert.True(t, what.At("operationId").Exists(), operation)
 	}
+	for operation := range operations() {
+		if operation != "GET openapi.json" {
+			assert.Contains(t, described(t), operation)
+		}
+	}
 	for name, value := range map[string]any{
 		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Header": Header{},
 		"Reached": Reached{}, "Space": Space{}, "FaultKind": FaultKind{}, "Rule": faultRule{},
