@@ -97,7 +97,7 @@ func (c *checker) checkValues() {
 	c.checkNames()
 }
 
-// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of each is accepted, also if the
+// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of each is accepted, even if the
 // service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
 	var with, unknown int

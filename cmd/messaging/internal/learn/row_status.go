@@ -9,7 +9,7 @@ import (
 )
 
 // noteSendStatus warns if a row may have a send status that the contract does not read, or one whose words it does not know: such a row counts
-// as accepted, also if the service refused its message.
+// as accepted, even if the service refused its message.
 func (l *learner) noteSendStatus() {
 	if l.examples.row == nil {
 		return
