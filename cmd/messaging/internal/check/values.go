@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -100,30 +101,37 @@ func (c *checker) checkValues() {
 // checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of each is accepted, even if the
 // service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
-	var with, unknown int
+	var words, numbers, unknown int
 	for _, tx := range c.transactions {
-		if tx.SendStatus != "" {
-			with++
-		}
-		if tx.SendStatus != "" && !c.knowsSendStatus(tx.SendStatus) {
+		switch {
+		case tx.SendStatus == "":
+		case !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter):
+			numbers++
+		case c.knowsSendStatus(tx.SendStatus):
+			words++
+		default:
+			words++
 			unknown++
 		}
 	}
+	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
 	all := countRows(len(c.transactions))
-	f := finding{plausible, fmt.Sprintf("%d of %s have one that the contract knows", with-unknown, all)}
+	f := finding{plausible, fmt.Sprintf("%d of %s have one that the contract knows", words-unknown, all)}
 	path := "sms.list.record.sendStatus"
 	switch {
-	case with == 0:
-		f.why = "none of " + all + " has a send status: the verdict of a row is never refused, not even if the service refused its message"
 	case unknown > 0:
 		path = "sms.send.refused"
 		f.why = fmt.Sprintf("%d of %s have one that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
 			unknown, all)
+	case words == 0 && numbers > 0:
+		f.why = fmt.Sprintf("%d of %s have a number, and none has a word", numbers, all) + neverRefused
+	case words == 0:
+		f.why = "none of " + all + " has a send status" + neverRefused
 	}
 	c.report.add("send status", path, f)
 }
 
-// knowsSendStatus reports whether the contract knows what the send status of a row means. Numbers never refuse in a row.
+// knowsSendStatus reports whether the contract knows what a word means as the send status of a row.
 func (c *checker) knowsSendStatus(word string) bool {
 	isFailure := func(meaning contract.Status) bool {
 		return table.Match(c.table.WebhookDelivery.Statuses[string(meaning)], word, true) >= 0

@@ -369,6 +369,11 @@ func TestSendStatus(t *testing.T) {
 			nil, "sms.list.record.sendStatus",
 			"none of 7 rows has a send status: the verdict of a row is never refused, not even if the service refused its message",
 		},
+		"numbers": {
+			map[string]any{"ACME": 1, "Zorro": 2},
+			"sms.list.record.sendStatus",
+			"7 of 7 rows have a number, and none has a word: the verdict of a row is never refused, not even if the service refused its message",
+		},
 		"known words": {
 			map[string]any{"ACME": "accepted", "Zorro": "REJECTED"}, "sms.list.record.sendStatus", "7 of 7 rows have one that the contract knows",
 		},

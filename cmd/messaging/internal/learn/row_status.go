@@ -71,10 +71,18 @@ func (l *learner) sendWords() (accepted, refused []string) {
 // noteSendWords warns about words of the send status of a row that the contract does not know.
 func (l *learner) noteSendWords(members []leaf, path string) {
 	var unknown []string
+	hasNumber := false
 	for _, member := range members {
-		if member.path == path && !l.isSendWord(member.word) {
+		switch {
+		case member.path != path || member.word == "":
+		case !strings.ContainsFunc(member.word, isLetter):
+			hasNumber = true
+		case !l.isSendWord(member.word):
 			unknown = appendNew(unknown, member.word)
 		}
+	}
+	if hasNumber {
+		l.warn("a number in "+path+" says nothing: a row with one counts as accepted, even if the service refused its message", sectionList, "record")
 	}
 	if len(unknown) == 0 {
 		return
@@ -86,7 +94,7 @@ func (l *learner) noteSendWords(members []leaf, path string) {
 // isSendWord reports whether the contract knows what a word means as the send status of a row.
 func (l *learner) isSendWord(word string) bool {
 	accepted, refused := l.sendWords()
-	if word == "" || table.Match(append(accepted, refused...), word, true) >= 0 {
+	if table.Match(append(accepted, refused...), word, true) >= 0 {
 		return true
 	}
 	isFailure := func(meaning contract.Status) bool {

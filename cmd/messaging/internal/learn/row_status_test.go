@@ -75,4 +75,7 @@ func TestLearnNotesWordsOfSendStatus(t *testing.T) {
 	got, err = learnObject(t, phaseText+row)
 	require.NoError(t, err)
 	assert.Nil(t, at(got, "sms.send", "refused//"), "the refusal shows the word")
+	got, err = learnObject(t, "=== row\nid: h-2\npath: /m\nsendStatus: 4711\n\n"+`{"rows": [{"messageId": "h-2", "phase": 4711}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, "a number in phase says nothing: a row with one counts as accepted, even if the service refused its message", at(got, "sms.list", "record//"))
 }
