@@ -40,17 +40,22 @@ func (l *learner) rowMembers() []leaf {
 	return members
 }
 
-// mayBeSendStatus reports whether a member that the contract does not read may say whether the service took the message: it has the name of
-// the status in the response to a send, or a word of that status. A member with the status of delivery may look the same.
+// mayBeSendStatus reports whether a member without a line may say whether the service took the message: it has the name of the status in the
+// response to a send, or a word of that status. A member with the status of delivery may look the same. If the default contract reads it as that,
+// only a word that refuses a send, and that no delivery has, shows the contrary.
 func (l *learner) mayBeSendStatus(member leaf) bool {
 	isWord := strings.ContainsFunc(member.word, isLetter)
-	if l.isRead(member.path) || !isWord || errorObject.MatchString(member.path) {
+	if !isWord || l.overlay.List.Record.has(member.path) || errorObject.MatchString(member.path) {
 		return false
+	}
+	accepted, refused := l.sendWords()
+	if l.isRead(member.path) {
+		isStatus := slices.Contains(l.defaults.SMSList.Record["deliveryStatus"], member.path)
+		return isStatus && table.Match(refused, member.word, true) >= 0 && usualMeaning(member.word) == ""
 	}
 	isSameName := func(path string) bool {
 		return strings.HasSuffix("."+path, "."+member.path) || strings.HasSuffix("."+member.path, "."+path)
 	}
-	accepted, refused := l.sendWords()
 	return slices.ContainsFunc(l.overlay.Send.Response["status"], isSameName) || statusName.MatchString(member.name) ||
 		table.Match(append(accepted, refused...), member.word, true) >= 0
 }

@@ -46,12 +46,19 @@ func TestLearnNotesSendStatus(t *testing.T) {
 		before, member string
 		want           bool
 	}{
-		"the name of the send's status":  {phaseText, `"phase": "ANYTHING"`, true},
-		"the name of the send's and 200": {phaseText, `"phase": 200`, false},
-		"a word of the send's status":    {"", `"phase": "accepted"`, true},
-		"another word":                   {"", `"phase": "night"`, false},
-		"a member that is read":          {"", `"status": "accepted"`, false},
+		"a refusal that would be the status of delivery": {strings.ReplaceAll(phaseText, "phase", "state"), `"state": "BOUNCED"`, true},
+		"a status of delivery":                           {strings.ReplaceAll(phaseText, "phase", "state"), `"state": "DELIVRD"`, false},
+		"a failed delivery":                              {strings.ReplaceAll(phaseText, "BOUNCED", "rejected"), `"state": "rejected"`, false},
+		"the name of the send's status":                  {phaseText, `"phase": "ANYTHING"`, true},
+		"the name of the send's and 200":                 {phaseText, `"phase": 200`, false},
+		"a word of the send's status":                    {"", `"phase": "accepted"`, true},
+		"another word":                                   {"", `"phase": "night"`, false},
+		"a member that is read":                          {"", `"status": "accepted"`, false},
 	} {
+		line := line
+		if strings.Contains(tt.member, "state") {
+			line = strings.ReplaceAll(line, "phase", "state")
+		}
 		text := tt.before + "=== row\nid: h-2\npath: /m\n\n" + `{"rows": [{"messageId": "h-2", ` + tt.member + `}]}`
 		got, err := learnObject(t, text)
 		require.NoError(t, err, name)
