@@ -17,7 +17,8 @@ import (
 )
 
 // openDatabase opens a database, and creates its tables: the rows of each day, where its listing continues, and your records. If your records
-// are in a database, create the first two there, and join them with yours.
+// are in a database, create the first two there, and join them with yours. A row that comes twice, because others entered the listing before
+// it in the meantime, is stored once.
 func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
@@ -27,7 +28,8 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	const tables = `
 CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT);
 CREATE TABLE IF NOT EXISTS listed (day TEXT, id TEXT, reference TEXT, recipient TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT,
-	parts INT, price TEXT, problem TEXT);
+	parts INT, price TEXT, is_timed BOOL, problem TEXT);
+CREATE UNIQUE INDEX IF NOT EXISTS listed_once ON listed (day, id, reference, recipient) WHERE id <> '';
 CREATE INDEX IF NOT EXISTS listed_by_day ON listed (day, reference);
 CREATE INDEX IF NOT EXISTS listed_by_reference ON listed (reference);
 CREATE TABLE IF NOT EXISTS sms (reference TEXT PRIMARY KEY, recipient TEXT, verdict TEXT, began BIGINT, ended BIGINT)`
@@ -44,6 +46,7 @@ type day struct {
 	begin  time.Time
 	end    time.Time
 	key    string // in the tables
+	total  int    // of the service, as of the last page; 0 if it has none
 }
 
 func newDay(db *sql.DB, client *messaging.Client, midnight time.Time) *day {
@@ -54,9 +57,20 @@ func newDay(db *sql.DB, client *messaging.Client, midnight time.Time) *day {
 // reconcile lists the rest of the day, and writes the sums.
 func (d *day) reconcile(ctx context.Context, out io.Writer) error {
 	if err := d.list(ctx); err != nil {
+		if lasts(err) {
+			return err
+		}
 		return fmt.Errorf("stopped; start again to go on: %w", err)
 	}
 	return d.writeSums(ctx, out)
+}
+
+// lasts reports whether the same error comes again until somebody changes the options, the contract or the account.
+func lasts(err error) bool {
+	isKind := func(kind error) bool { return errors.Is(err, kind) }
+	return slices.ContainsFunc([]error{
+		messaging.ErrInvalid, messaging.ErrFilterIgnored, messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrNotFound,
+	}, isKind)
 }
 
 // list stores the rows of the day, from where an earlier process was interrupted.
@@ -111,15 +125,18 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 		position = page.Next
 		total = page.Total
 	}
-	return d.checkTotal(ctx, total)
+	d.total = total
+	return nil
 }
 
-// checkTotal compares the rows of the day with the total of the service, which is 0 if it has none, and logs a difference.
-func (d *day) checkTotal(ctx context.Context, total int) error {
+// checkTotal compares the rows of the day with the total of the service, which is 0 if it has none. A program that runs each night should fail
+// if rows are missing, so that somebody sees it.
+func (d *day) checkTotal(ctx context.Context) error {
 	var rows int
 	err := d.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM listed WHERE day = $1", d.key).Scan(&rows)
-	if err == nil && total > 0 && total != rows {
-		log.Printf("reconcile: the service counts %d rows and listed %d: rows are missing, or its total counts others, too", total, rows)
+	if err == nil && d.total > 0 && d.total != rows {
+		return fmt.Errorf("the service counts %d rows and listed %d: rows are missing, or its total counts others, too: "+
+			`then write "page": {"total": []} into sms.list of the contract`, d.total, rows)
 	}
 	return err
 }
@@ -154,8 +171,9 @@ func (d *day) store(ctx context.Context, page sms.Page, position string) error {
 		if row.ReadError != nil {
 			problem = row.ReadError.Error()
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-			d.key, row.ID, row.ReferenceID, row.To, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price, problem)
+		isTimed := !row.CreatedAt.IsZero()
+		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
+			d.key, row.ID, row.ReferenceID, row.To, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price, isTimed, problem)
 		if err != nil {
 			return err
 		}

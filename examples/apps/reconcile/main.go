@@ -12,7 +12,8 @@
 // include an hour before and after the day. What differs is written to differences.csv.
 //
 // The program stores the rows in SQLite with the position of the listing. If it is interrupted and started again, it continues after the last
-// page, and counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed.
+// page, and counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed. If the
+// service counts other rows than it listed, the program ends with an error, after its output.
 //
 // Left to you: settle the unknown records (see docs/listing.md), and start the program again with -day for a day before that the log calls unfinished
 // or whose records were "not listed". Once the next day is listed, too, a message of midnight is found. The database holds phone numbers.
@@ -87,7 +88,10 @@ func demo(ctx context.Context) error {
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}
-	return d.compare(ctx, os.Stdout)
+	if err = d.compare(ctx, os.Stdout); err != nil {
+		return err
+	}
+	return d.checkTotal(ctx)
 }
 
 // start reconciles a day of the account of the environment.
@@ -127,14 +131,20 @@ func start(ctx context.Context) error {
 	for _, other := range unfinished {
 		log.Printf("reconcile: the listing of %s is unfinished: start again with -day", other)
 	}
-	if *records == "" {
-		return nil
+	if *records != "" {
+		if err = d.writeDifferences(ctx, *differences); err != nil {
+			return err
+		}
 	}
+	return d.checkTotal(ctx) // last, so that a total that counts others, too, hides nothing
+}
+
+func (d *day) writeDifferences(ctx context.Context, path string) error {
 	var out bytes.Buffer
-	if err = d.compare(ctx, &out); err != nil {
+	if err := d.compare(ctx, &out); err != nil {
 		return err
 	}
-	return os.WriteFile(*differences, out.Bytes(), 0o600)
+	return os.WriteFile(path, out.Bytes(), 0o600)
 }
 
 // startOfDay returns the midnight that begins a day in a time zone. It refuses a day of which rows may not be listed yet.

@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -34,6 +36,10 @@ type checker struct {
 	hasSecondPage bool // a second page with other rows was read
 
 	transactions []sms.Transaction // rows, as the client reads them
+
+	latest     time.Time         // of the times of all rows that were read
+	unreadable []sms.Transaction // all rows that could not be read in full, each once
+	reported   int               // how many of these the first line counts
 }
 
 func (c *checker) check(ctx context.Context) {
@@ -50,6 +56,8 @@ func (c *checker) check(ctx context.Context) {
 		c.checkFilters(ctx)
 		c.checkOrder(ctx)
 		c.checkPageNames()
+		c.checkUnreadable()
+		c.checkClock()
 	}
 	if ctx.Err() != nil {
 		c.report.add("check", "", finding{plausible, "interrupted: the rest was not checked"})
@@ -67,6 +75,7 @@ func (c *checker) checkListing(ctx context.Context) {
 	c.isListed = true
 	c.rows = p.rows
 	c.transactions = p.transactions
+	c.reported = len(c.unreadable)
 }
 
 // judgeListing judges the first page of the listing.
@@ -106,6 +115,51 @@ func countUnreadable(rows []sms.Transaction) int {
 		}
 	}
 	return n
+}
+
+// remember keeps what all lists of this run show together: the rows that could not be read in full, and the latest time.
+func (c *checker) remember(rows []sms.Transaction) {
+	for _, tx := range rows {
+		isSame := func(other sms.Transaction) bool { return unreadableKey(other) == unreadableKey(tx) }
+		if tx.ReadError != nil && !slices.ContainsFunc(c.unreadable, isSame) {
+			c.unreadable = append(c.unreadable, tx)
+		}
+		if tx.CreatedAt.After(c.latest) {
+			c.latest = tx.CreatedAt
+		}
+	}
+}
+
+// unreadableKey tells rows that could not be read in full apart. The error alone would not: it has the position of the row in its page.
+func unreadableKey(tx sms.Transaction) string {
+	if tx.ReadError == nil {
+		return ""
+	}
+	_, why, _ := strings.Cut(tx.ReadError.Error(), "cannot be read: ")
+	return strings.Join([]string{tx.ID, tx.ReferenceID, tx.To, tx.CreatedAt.String(), why}, "\x00")
+}
+
+// checkUnreadable counts the rows that could not be read in full on other pages than the first, such as a page sorted by time.
+func (c *checker) checkUnreadable() {
+	if more := c.unreadable[c.reported:]; len(more) > 0 {
+		why := countRows(len(more)) + " of other pages cannot be read in full; the first: " + describe(more[0].ReadError)
+		c.report.add("other pages", "sms.list.record", finding{wrong, why})
+	}
+}
+
+// checkClock compares the latest time of a row with the clock: a message cannot be listed before it was created. The times of messages that
+// were sent show more, if there are any.
+func (c *checker) checkClock() {
+	const path = "sms.list.record.created"
+	isKnown := func(l line) bool { return l.path == path && l.grade == wrong }
+	if slices.ContainsFunc(c.report, isKnown) || c.latest.IsZero() {
+		return
+	}
+	ahead := time.Until(c.latest)
+	if off := describeOffset(ahead); off != "" && ahead > 0 {
+		c.report.dropPlausible(path)
+		c.report.add("created", path, finding{wrong, "a row was created " + off + " the clock of this computer: see sms.list.zone"})
+	}
 }
 
 // value returns the value of a row for a concept of the contract, or "".

@@ -33,9 +33,10 @@ func NewCommand(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check a contract against a real account",
-		Long: `Compare a contract with a real account. Without --send it reads the listing and a second page, counts the rows that have an ID, a
+		Long: `Compare a contract with a real account, for SMS alone. Without --send it reads the listing and a second page, counts the rows that have an ID, a
 reference ID, a time and so on, shows a price, and tries each filter with a value that no message has. The filters by ID and by time it also tries
-with the ID and the time of a row. It lists the rows by their times, ascending and descending.
+with the ID and the time of a row. It lists the rows by their times, ascending and descending. A row that was created after now is wrong, and
+so is one on any of these pages that cannot be read in full.
 
 With --send it sends two SMS to the number of --to, looks for their rows by their reference IDs, and tries the filters by ID with their IDs.
 Of these rows it compares the times with the clock, and says whether a price, parts and a status are read.

@@ -31,8 +31,8 @@ func judgeOrder(ascending, descending page) finding {
 			return finding{plausible, "could not tell: " + describe(p.err)}
 		}
 	}
-	up := ascending.transactions
-	down := descending.transactions
+	up := timed(ascending.transactions)
+	down := timed(descending.transactions)
 	switch {
 	case !differInTime(up) || !differInTime(down):
 		return finding{plausible, "could not tell: no two rows have different times"}
@@ -46,11 +46,16 @@ func judgeOrder(ascending, descending page) finding {
 	return finding{wrong, "rows are not in the order of their times: see sms.list.sorts.created, sms.list.orders"}
 }
 
-// differInTime reports whether all rows have a time, and two of them different ones.
-func differInTime(rows []sms.Transaction) bool {
+// timed returns the rows whose time is read.
+func timed(rows []sms.Transaction) []sms.Transaction {
 	isUntimed := func(tx sms.Transaction) bool { return tx.CreatedAt.IsZero() }
+	return slices.DeleteFunc(slices.Clone(rows), isUntimed)
+}
+
+// differInTime reports whether two rows have different times.
+func differInTime(rows []sms.Transaction) bool {
 	isOther := func(tx sms.Transaction) bool { return !tx.CreatedAt.Equal(rows[0].CreatedAt) }
-	return !slices.ContainsFunc(rows, isUntimed) && slices.ContainsFunc(rows, isOther)
+	return slices.ContainsFunc(rows, isOther)
 }
 
 // isByTime reports whether rows are in the order of their times, the earliest first.

@@ -71,6 +71,7 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 	for read, err := range c.client.SMS.Pages(ctx, options) {
 		p.err = err
 		p.transactions = append(p.transactions, read.Transactions...)
+		c.remember(read.Transactions)
 		pages++
 		if pages == 1 {
 			p.firstPage = len(p.transactions)

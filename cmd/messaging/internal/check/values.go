@@ -2,14 +2,18 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -36,11 +40,12 @@ func (c *checker) judgePaging(p page) finding {
 		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
 		return tx.ID != "" && !slices.ContainsFunc(first, isSame)
 	}
-	isRejected := p.err != nil && p.isPage // by the client, after a success of the service
+	isRead := p.err == nil || errors.Is(p.err, messaging.ErrUnreadableRow) // checkUnreadable counts such rows
+	isRejected := !isRead && p.isPage                                      // by the client, after a success of the service
 	switch {
 	case isRejected:
 		return finding{wrong, describe(p.err)}
-	case p.err != nil:
+	case !isRead:
 		return finding{plausible, "could not tell: " + describe(p.err)}
 	case slices.ContainsFunc(second, isNew):
 		c.hasSecondPage = true
@@ -88,8 +93,51 @@ func (c *checker) checkValues() {
 	}
 	why := "of " + countRows(len(c.transactions)) + ": " + strings.Join(counts, ", ")
 	c.report.add("values", "sms.list.record", finding{plausible, why})
+	c.checkSendStatus()
 	c.checkPrice()
 	c.checkNames()
+}
+
+// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of each is accepted, even if the
+// service refused its message. It shows no word, which may be something else at a wrong path.
+func (c *checker) checkSendStatus() {
+	var words, numbers, unknown int
+	for _, tx := range c.transactions {
+		switch {
+		case tx.SendStatus == "":
+		case !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter):
+			numbers++
+		case c.knowsSendStatus(tx.SendStatus):
+			words++
+		default:
+			words++
+			unknown++
+		}
+	}
+	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
+	all := countRows(len(c.transactions))
+	f := finding{plausible, fmt.Sprintf("%d of %s have one that the contract knows", words-unknown, all)}
+	path := "sms.list.record.sendStatus"
+	switch {
+	case unknown > 0:
+		path = "sms.send.refused"
+		f.why = fmt.Sprintf("%d of %s have one that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
+			unknown, all)
+	case words == 0 && numbers > 0:
+		f.why = fmt.Sprintf("%d of %s have a number, and none has a word", numbers, all) + neverRefused
+	case words == 0:
+		f.why = "none of " + all + " has a send status" + neverRefused
+	}
+	c.report.add("send status", path, f)
+}
+
+// knowsSendStatus reports whether the contract knows what a word means as the send status of a row.
+func (c *checker) knowsSendStatus(word string) bool {
+	isFailure := func(meaning contract.Status) bool {
+		return table.Match(c.table.WebhookDelivery.Statuses[string(meaning)], word, true) >= 0
+	}
+	words := slices.Concat(c.table.SMSSend.Accepted, c.table.SMSSend.Refused)
+	return table.Match(words, word, true) >= 0 || isFailure(contract.StatusFailed) || isFailure(contract.StatusRejected)
 }
 
 // checkPrice shows the price of a row, so that a wrong scale is seen. Without a price the counts say so.

@@ -123,6 +123,21 @@ func TestOrder(t *testing.T) {
 				return ""
 			}
 		}, wrong, "unknown parameter"},
+		"a row without a time": {func(f *fake) {
+			f.changeRows(func(row object, m fakeMessage) {
+				if m.ref == "order-3" {
+					row["at"] = nil
+				}
+			})
+		}, proven, "rows come in both orders of their times"},
+		"a row without a time, and ignored": {func(f *fake) {
+			f.sort = func([]fakeMessage, url.Values) {}
+			f.changeRows(func(row object, m fakeMessage) {
+				if m.ref == "order-0" {
+					row["at"] = nil
+				}
+			})
+		}, wrong, "it is ignored: both orders list the same rows"},
 		"no times": {func(f *fake) {
 			f.changeRows(func(row object, _ fakeMessage) { row["at"] = nil })
 		}, plausible, "could not tell: no two rows have different times"},
@@ -340,5 +355,108 @@ func TestBoundsWithoutTime(t *testing.T) {
 	for _, subject := range []string{"filter by createdAfter", "filter by createdBefore"} {
 		assert.Equal(t, plausible, got.grades[subject], got.out)
 		assert.Equal(t, "it finds nothing for a bound that no message meets; no row has a time to try", got.why[subject])
+	}
+}
+
+// TestSendStatus: rows without a send status, or with one that the contract does not know, count as accepted.
+func TestSendStatus(t *testing.T) {
+	for name, tt := range map[string]struct {
+		phases map[string]any // by sender
+		path   string
+		why    string
+	}{
+		"none": {
+			nil, "sms.list.record.sendStatus",
+			"none of 7 rows has a send status: the verdict of a row is never refused, not even if the service refused its message",
+		},
+		"numbers": {
+			map[string]any{"ACME": 1, "Zorro": 2},
+			"sms.list.record.sendStatus",
+			"7 of 7 rows have a number, and none has a word: the verdict of a row is never refused, not even if the service refused its message",
+		},
+		"known words": {
+			map[string]any{"ACME": "accepted", "Zorro": "REJECTED"}, "sms.list.record.sendStatus", "7 of 7 rows have one that the contract knows",
+		},
+		"an unknown word": {
+			map[string]any{"ACME": "accepted", "Zorro": "BOUNCED"},
+			"sms.send.refused",
+			"3 of 7 rows have one that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.changeRows(func(row object, m fakeMessage) { row["phase"] = tt.phases[m.from] })
+			got := listFake(t, f, strings.Replace(names, `"record": {`, `"record": {"sendStatus": ["phase"], `, 1))
+			assert.Equal(t, plausible, got.grades["send status"], got.out)
+			assert.Equal(t, tt.why, got.why["send status"])
+			assert.Regexp(t, `send status +`+tt.path+` `, got.out)
+			assert.NotContains(t, got.out, "BOUNCED")
+		})
+	}
+}
+
+// TestFutureRow: a message cannot be created after now, so that the zone of its time is wrong. Only the page that begins with the newest row
+// shows it.
+func TestFutureRow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		off  time.Duration
+		want grade
+	}{
+		"another zone":  {8 * time.Hour, wrong},
+		"another clock": {3 * time.Minute, ""},
+		"a zone behind": {-8 * time.Hour, ""},
+		"no offset":     {0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			for i := range f.messages {
+				f.messages[i].at = time.Now().Add(-time.Duration(i) * 10 * time.Hour)
+			}
+			f.usePages(4)
+			f.changeRows(func(row object, m fakeMessage) { row["at"] = m.at.UTC().Add(tt.off).Format(time.DateTime) })
+			got := listFake(t, f, names)
+			assert.Equal(t, tt.want, got.grades["created"], got.out)
+			if tt.want == wrong {
+				assert.Equal(t, "a row was created 8.0 h ahead of the clock of this computer: see sms.list.zone", got.why["created"])
+				assert.Equal(t, cli.ExitRefused, got.status)
+			}
+		})
+	}
+}
+
+// usePages has the fake cut its pages to a number of rows, whatever a request asks for.
+func (f *fake) usePages(size int) {
+	page := f.page
+	f.page = func(rows []object, q url.Values) object {
+		q.Set("pageSize", strconv.Itoa(size))
+		return page(rows, q)
+	}
+}
+
+// TestUnreadableRowOfAnotherPage: a row that cannot be read is reported once, even if only a page sorted by time or the second page has it.
+func TestUnreadableRowOfAnotherPage(t *testing.T) {
+	unsorted := strings.Replace(names, `"record"`, `"params": {"sortBy": "", "order": ""}, "record"`, 1)
+	for name, tt := range map[string]struct {
+		overlay string
+		size    int
+	}{
+		"sorted": {names, 3},
+		"second": {unsorted, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.usePages(tt.size)
+			f.changeRows(func(row object, m fakeMessage) {
+				if m.ref == "order-0" { // the newest, which is the last in a list without an order
+					row["price"] = object{"colour": "red"}
+				}
+			})
+			got := listFake(t, f, tt.overlay)
+			assert.Equal(t, proven, got.grades["listing"], got.out)
+			assert.Equal(t, proven, got.grades["paging"], got.out)
+			assert.Equal(t, wrong, got.grades["other pages"], got.out)
+			assert.Regexp(t, `^1 row of other pages cannot be read in full; the first: sms.list: row \d of page \d .*cannot be read: \S`, got.why["other pages"])
+			assert.Equal(t, cli.ExitRefused, got.status)
+		})
 	}
 }

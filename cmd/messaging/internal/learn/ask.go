@@ -144,7 +144,7 @@ func (in *interview) refused(ctx context.Context) error {
 
 func (in *interview) row(ctx context.Context) error {
 	in.say("\nA response of the listing: the ID of a row in it, and the other values of the row.")
-	_, err := in.once(ctx, kindRow, "id", "path", "reference", "from", "to", "text", "status", "means", "created")
+	_, err := in.once(ctx, kindRow, "id", "path", "reference", "from", "to", "text", "status", "means", "sendStatus", "created")
 	return err
 }
 

@@ -70,19 +70,24 @@ line and the example follow, copied from the documentation:
 
 The kinds are:
 
-  request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
-             secret. Of other values, those that look like credentials by their names, or because they look random, are never written
-  accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
-  refused    http, class, the request ID, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
+  request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:": from, to, text, callback,
+             reference, token, key and secret. Of other values, those that look like credentials by their names, or because they look
+             random, are never written
+  accepted   a response to the request: http, id, status, request, reference, parts, unitCost, cost, currency, balance, operator, and to
+             if it is about another number
+  refused    http, class, request, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
              insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,
              unavailable and invalid
-  row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others. A curl command
-             above the response shows the path, the filters by these values, and page, pageSize, createdAfter and createdBefore. An
-             offset, as in start=0&count=100, needs no line. The line next is the next page in the response, and layout is for
-             unusual times: how they write 2 January 2006, 15:04:05
-  inbound    a callback with an inbound message: id, from, to, text, time
-  delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
-             sent, failed, expired and rejected. A GET with the parameters of the callback URL shows what its placeholders mean
+  row        a response of the listing: path, id, request, reference, category, from, to, text, parts, price, currency, created, sent,
+             operator, country, description, the status of the delivery with its meaning in means (see delivery), and sendStatus: whether
+             the service took the message, in the words of the status of accepted and refused responses. A curl command above the response
+             shows the path, the filters by these values, and page, pageSize, createdAfter, createdBefore, sortBy and order. An offset,
+             as in start=0&count=100, needs no line. The line next is the next page in the response, and layout is for unusual times: how
+             they write 2 January 2006, 15:04:05
+  inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
+  delivery   a callback with a delivery report: id, reference, from, to, time, status, and means: one of delivered, read, queued, sent,
+             failed, expired and rejected. The default contract knows the meanings of usual words. A GET with the parameters of the
+             callback URL shows what its placeholders mean
 
 A file has one request and at most one row, and any number of the others. If only the listing of your account differs, a row is enough.
 Give a refusal of each class, and a report of each status.
@@ -90,8 +95,8 @@ Give a refusal of each class, and a report of each status.
 A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
 
 Each example is then replayed through the overlay. If a result is wrong, nothing is written, and the exit status is 1. Keys that end in //,
-which the library ignores, list what the examples do not show. For scales, time zones, and totals, prices and texts of errors that it is not
-sure of, the command also prints the lines to write by hand.`
+which the library ignores, list what the examples do not show. For scales, time zones, and the totals, prices, orders, send statuses and texts of
+errors that it is not sure of, the command also prints the lines to write by hand.`
 
 func newLearn(console cli.Console) *cobra.Command {
 	s := &settings{console: console}
@@ -144,7 +149,7 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err = write(s.out, result.Overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Complete the values whose keys end in //\n", s.out)
+	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Complete the values whose keys end in //, and add chat apps by hand\n", s.out)
 	return err
 }
 

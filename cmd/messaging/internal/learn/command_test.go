@@ -180,3 +180,21 @@ func TestHelpHasExamplesThatCanBeLearned(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, result.Overlay, `"to": "recipient"`)
 }
+
+// TestHelpListsEachKey: the help names every key of each kind.
+func TestHelpListsEachKey(t *testing.T) {
+	t.Parallel()
+	kinds := []string{kindRequest, kindAccepted, kindRefused, kindRow, kindInbound, kindDelivery}
+	_, help, _ := strings.Cut(learnHelp, "The kinds are:\n")
+	help, _, _ = strings.Cut(help, "A file has one request")
+	for i, kind := range kinds {
+		_, about, found := strings.Cut(help, "\n  "+kind+" ")
+		require.True(t, found, kind)
+		if i+1 < len(kinds) {
+			about, _, _ = strings.Cut(about, "\n  "+kinds[i+1]+" ")
+		}
+		for _, key := range keysOf(kind) {
+			assert.Regexp(t, `\b`+key+`\b`, about, kind)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func responseConcepts() []string {
 // rowConcepts are the values that are looked for in a row of the listing.
 func rowConcepts() []string {
 	return []string{
-		"status", "id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent",
+		"status", "sendStatus", "id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent",
 		"operator", "country", "description",
 	}
 }

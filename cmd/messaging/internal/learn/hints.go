@@ -55,13 +55,7 @@ type money struct {
 // noteMoney adds comments about amounts that the contract does not read, and about whole numbers, which may be of a smaller unit.
 func (l *learner) noteMoney() {
 	if l.examples.row != nil {
-		var members []leaf
-		for _, at := range leavesOf(l.examples.row.text) {
-			if path, isMember := l.cutRow(at.path); isMember {
-				at.path = path
-				members = append(members, at)
-			}
-		}
+		members := l.rowMembers()
 		l.noteCurrency(members)
 		l.noteAmount(members, money{sectionList, "record", []string{"price"}, l.overlay.List.Record, l.defaults.SMSList.Record})
 	}

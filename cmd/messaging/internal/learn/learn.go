@@ -82,6 +82,8 @@ func (l *learner) learn() error {
 // noteUnknown adds comments about what the examples do not show. Of a listing alone, it leaves out the other sections.
 func (l *learner) noteUnknown() {
 	l.noteListing()
+	l.noteOrder()
+	l.noteSendStatus()
 	l.noteMoney()
 	l.noteMessages()
 	if !l.examples.isListingAlone() {
@@ -97,10 +99,13 @@ func (l *learner) noteListing() {
 	if len(l.overlay.List.Params) > 0 {
 		unseen = "other filters"
 	}
+	if l.overlay.List.Params["sortBy"] == "" || l.overlay.List.Params["order"] == "" {
+		unseen += " and order"
+	}
 	if l.overlay.List.Params["page"] == "" && l.overlay.List.Params["offset"] == "" {
 		unseen = "paging, " + unseen
 	}
-	l.overlay.note("not in the examples: the names of "+unseen+" and order"+contractPage+"5. The listing", sectionList, "params")
+	l.overlay.note("not in the examples: the names of "+unseen+contractPage+"5. The listing", sectionList, "params")
 	l.noteUnused()
 	if l.examples.row == nil {
 		l.overlay.note("not in the examples: the paths of rows and the names of their members"+contractPage+"5. The listing", sectionList, "record")

@@ -11,30 +11,33 @@ import (
 
 // conceptNames match the names of members that hold a concept.
 var conceptNames = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never written
-	"id":        regexp.MustCompile(`(?i)id$|uuid|sid|token|ticket`),
-	"request":   regexp.MustCompile(`(?i)request|batch|bulk|trace`),
-	"reference": regexp.MustCompile(`(?i)ref|client|custom|correl|tag|external`),
-	"from":      regexp.MustCompile(`(?i)from|sender|source|origin|cli$|shortcode`),
-	"to":        regexp.MustCompile(`(?i)to$|dest|recipient|phone|number|address|msisdn|mobile`),
-	"text":      regexp.MustCompile(`(?i)text|body|content|message|msg`),
-	"parts":     regexp.MustCompile(`(?i)part|segment|count`),
-	"status":    regexp.MustCompile(`(?i)status|state|dlr|result|event`),
-	"code":      regexp.MustCompile(`(?i)code|errno|error`),
-	"price":     regexp.MustCompile(`(?i)price|cost|amount|charge`),
-	"cost":      regexp.MustCompile(`(?i)price|cost|amount|charge`),
-	"unitCost":  regexp.MustCompile(`(?i)unit|per`),
-	"balance":   regexp.MustCompile(`(?i)balance|credit|remain`),
-	"currency":  regexp.MustCompile(`(?i)currency`),
-	"created":   regexp.MustCompile(`(?i)creat|submit|date|time`),
-	"sent":      regexp.MustCompile(`(?i)sent|done|date|time`),
-	"time":      regexp.MustCompile(`(?i)time|date|at$`),
-	"operator":  regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
-	"country":   regexp.MustCompile(`(?i)country`),
+	"id":         regexp.MustCompile(`(?i)id$|uuid|sid|token|ticket`),
+	"request":    regexp.MustCompile(`(?i)request|batch|bulk|trace`),
+	"reference":  regexp.MustCompile(`(?i)ref|client|custom|correl|tag|external`),
+	"from":       regexp.MustCompile(`(?i)from|sender|source|origin|cli$|shortcode`),
+	"to":         regexp.MustCompile(`(?i)to$|dest|recipient|phone|number|address|msisdn|mobile`),
+	"text":       regexp.MustCompile(`(?i)text|body|content|message|msg`),
+	"parts":      regexp.MustCompile(`(?i)part|segment|count`),
+	"status":     regexp.MustCompile(`(?i)status|state|dlr|result|event`),
+	"sendStatus": regexp.MustCompile(`(?i)send|submi|accept|phase|stage`),
+	"code":       regexp.MustCompile(`(?i)code|errno|error`),
+	"price":      regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"cost":       regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"unitCost":   regexp.MustCompile(`(?i)unit|per`),
+	"balance":    regexp.MustCompile(`(?i)balance|credit|remain`),
+	"currency":   regexp.MustCompile(`(?i)currency`),
+	"created":    regexp.MustCompile(`(?i)creat|submit|date|time`),
+	"sent":       regexp.MustCompile(`(?i)sent|done|date|time`),
+	"time":       regexp.MustCompile(`(?i)time|date|at$`),
+	"operator":   regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
+	"country":    regexp.MustCompile(`(?i)country`),
 
 	"page":          regexp.MustCompile(`(?i)page[-_]?(no|num|number|index)?$`),
 	"pageSize":      regexp.MustCompile(`(?i)size|limit|per|count|max`),
 	"createdAfter":  regexp.MustCompile(`(?i)from|after|since|start|begin|gte?\b`),
 	"createdBefore": regexp.MustCompile(`(?i)to$|before|until|end|lte?\b`),
+	"sortBy":        regexp.MustCompile(`(?i)sort|column|by$`),
+	"order":         regexp.MustCompile(`(?i)dir|order`),
 	"next":          regexp.MustCompile(`(?i)next`),
 }
 
@@ -53,6 +56,10 @@ var (
 
 	// sizeParameter matches the number of rows of a page: limit=100, count=100, per_page=100.
 	sizeParameter = regexp.MustCompile(`(?i)(^|[^a-z])(limit|count|rows|size|take|per[-_]?page)\]?=[0-9]{1,5}$`)
+
+	// sortName and orderName match a column to sort by, and a direction: sort=accepted_at, order_by=date, sort[column]=date; dir=asc, order=desc.
+	sortName  = regexp.MustCompile(`(?i)^sort([-_]?(by|column|field|key))?$|^order[-_]?by$|\[(column|field|by)\]$`)
+	orderName = regexp.MustCompile(`(?i)^(sort[-_]?)?(dir|direction|order)$|\[(dir|direction|order)\]$`)
 
 	// moreName matches the flag that says whether a page follows: more, hasMore, has_next_page.
 	moreName = regexp.MustCompile(`(?i)^(more|has[-_]?(more|next)([-_]?page)?)$`)
@@ -78,6 +85,9 @@ var (
 
 	// codeName matches the code of an error: errorCode, err_code.
 	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
+
+	// errorObject matches the path of a member within an error: error.groupName=OK.
+	errorObject = regexp.MustCompile(`(?i)(^|[.])err(or)?s?[.]`)
 
 	// typeName matches members whose value is the code of an error only if it looks like one: error, status, messageId.
 	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)

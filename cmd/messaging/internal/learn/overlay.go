@@ -82,6 +82,8 @@ type listNames struct {
 	Record   words             `json:"record,omitempty"` // the paths of each concept
 	Paging   *paging           `json:"paging,omitempty"`
 	Page     words             `json:"page,omitempty"` // the paths of each concept
+	Sorts    map[string]string `json:"sorts,omitempty"`
+	Orders   map[string]string `json:"orders,omitempty"`
 	Time     string            `json:"time,omitempty"`
 	Layouts  []string          `json:"layouts,omitempty"`
 }

@@ -10,7 +10,9 @@ import (
 )
 
 // requestKeys are the lines of a row with values in the request above it. They are no values of the row.
-func requestKeys() []string { return []string{"page", "pageSize", "createdAfter", "createdBefore"} }
+func requestKeys() []string {
+	return []string{"page", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
+}
 
 // learnPaging learns the parameters of the listing that have the values of the request keys, and returns the other parameters.
 func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, error) {

@@ -50,6 +50,7 @@ func (l *learner) learnRow() error {
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
 	}
+	l.learnOrder(example)
 	return errors.Join(l.learnNext(example), l.learnLayout(example))
 }
 

@@ -273,7 +273,7 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 	}
 	problems := compare(example, map[string]string{
 		"reference": tx.ReferenceID, "request": tx.RequestID, "category": tx.CategoryID, "from": tx.From, "to": tx.To, "text": tx.Text,
-		"currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
+		"sendStatus": tx.SendStatus, "currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
 	})
 	if status != "" && tx.Status.String() != status {
 		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
