@@ -11,7 +11,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default.
+// BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default. That a breaker opens after 16 failures
+// in a row cannot be set.
 type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll holds messages back without any success. The default is 10 minutes, or one minute if the account is
 	// in trouble. After that, every message but a probe ends NotSent.

@@ -253,9 +253,13 @@ func (s *settings) checkCredentials() {
 	isSet := func(c *credential) bool { return c != nil }
 	if !slices.ContainsFunc(s.credentials[:], isSet) {
 		if s.fromEnv {
+			keyPair := envAPIKey + " and " + envAPISecret
+			if table.Of(s.contract).Auth.KeyPair.Secret == "" {
+				keyPair = envAPIKey
+			}
 			s.problems = append(s.problems, setting.Problem{
 				Setting: envToken,
-				Reason:  "want credentials, got none; set it, or " + envAPIKey + " and " + envAPISecret,
+				Reason:  "want credentials, got none; set it, or " + keyPair,
 				Advice:  ", or use an option such as %s",
 				Option:  "WithAuth",
 			})

@@ -285,6 +285,24 @@ func TestNewClientFromEnv(t *testing.T) {
 	}
 }
 
+// A contract with a key alone must not send anyone to look for a secret.
+func TestNewClientFromEnvAsksForTheCredentialsOfTheContract(t *testing.T) {
+	oneKey := filepath.Join(t.TempDir(), "key.json")
+	require.NoError(t, os.WriteFile(oneKey, []byte(`{"auth":{"keyPair":{"secret":""}}}`), 0o600))
+	t.Setenv("MESSAGING_BASE_URL", "https://api.example.com")
+	for _, variable := range []string{"MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET"} {
+		t.Setenv(variable, "")
+	}
+	for path, want := range map[string]string{
+		"":     "set it, or MESSAGING_API_KEY and MESSAGING_API_SECRET, or use an option",
+		oneKey: "set it, or MESSAGING_API_KEY, or use an option",
+	} {
+		t.Setenv("MESSAGING_CONTRACT", path)
+		_, err := messaging.NewClientFromEnv()
+		assert.ErrorContains(t, err, want)
+	}
+}
+
 func TestNewClientFromEnvReportsAllProblems(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set     map[string]string

@@ -266,38 +266,52 @@ func headerRequestID(h http.Header) string {
 }
 
 func statusClass(code int) error {
-	return map[int]error{
-		http.StatusBadRequest:            ErrInvalid,
-		http.StatusRequestEntityTooLarge: ErrInvalid,
-		http.StatusRequestURITooLong:     ErrInvalid,
-		http.StatusUnsupportedMediaType:  ErrInvalid,
-		http.StatusUnprocessableEntity:   ErrInvalid,
-		http.StatusUnauthorized:          ErrUnauthorized,
-		http.StatusPaymentRequired:       ErrInsufficientBalance,
-		http.StatusForbidden:             ErrForbidden,
-		http.StatusNotFound:              ErrNotFound,
-		http.StatusGone:                  ErrNotFound,
-		http.StatusTooManyRequests:       ErrRateLimited,
-		http.StatusInternalServerError:   ErrUnavailable,
-		http.StatusBadGateway:            ErrUnavailable,
-		http.StatusServiceUnavailable:    ErrUnavailable,
-		http.StatusGatewayTimeout:        ErrUnavailable,
-	}[code]
+	switch code {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity:
+		return ErrInvalid
+	case http.StatusUnauthorized:
+		return ErrUnauthorized
+	case http.StatusPaymentRequired:
+		return ErrInsufficientBalance
+	case http.StatusForbidden:
+		return ErrForbidden
+	case http.StatusNotFound, http.StatusGone:
+		return ErrNotFound
+	case http.StatusTooManyRequests:
+		return ErrRateLimited
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ErrUnavailable
+	default:
+		return nil
+	}
 }
 
 func codeClass(class string) error {
-	return map[string]error{
-		"unauthorized":        ErrUnauthorized,
-		"rateLimited":         ErrRateLimited,
-		"insufficientBalance": ErrInsufficientBalance,
-		"duplicate":           ErrDuplicate,
-		"windowClosed":        ErrWindowClosed,
-		"optedOut":            ErrOptedOut,
-		"unreachable":         ErrUnreachable,
-		"notFound":            ErrNotFound,
-		"unavailable":         ErrUnavailable,
-		"invalid":             ErrInvalid,
-	}[class]
+	switch class {
+	case "unauthorized":
+		return ErrUnauthorized
+	case "rateLimited":
+		return ErrRateLimited
+	case "insufficientBalance":
+		return ErrInsufficientBalance
+	case "duplicate":
+		return ErrDuplicate
+	case "windowClosed":
+		return ErrWindowClosed
+	case "optedOut":
+		return ErrOptedOut
+	case "unreachable":
+		return ErrUnreachable
+	case "notFound":
+		return ErrNotFound
+	case "unavailable":
+		return ErrUnavailable
+	case "invalid":
+		return ErrInvalid
+	default:
+		return nil
+	}
 }
 
 // Error returns what is known, in one line.

@@ -408,3 +408,33 @@ func TestErrUnknownKey(t *testing.T) {
 	assert.ErrorContains(t, err, "laterField")
 	require.NotErrorIs(t, json.Unmarshal([]byte(`{"from":1}`), &stored), messaging.ErrUnknownKey)
 }
+
+// The error names the status that the contract lacks, and where it is, unless the word may be personal.
+func TestErrorTextNamesAnUnknownStatus(t *testing.T) {
+	t.Parallel()
+	const token = "tok-SECRET-17af"
+	m := sms.Message{From: "ACME", To: "+639171234567", Text: "hush"}
+	for word, want := range map[string]string{
+		`"parked"`:                               `"status" is parked`,
+		`"PARKED_2-b"`:                           `"status" is PARKED_2-b`,
+		`17`:                                     `"status" is 17`,
+		`"hush"`:                                 `"status"`,
+		`"ACME"`:                                 `"status"`,
+		`"1234567"`:                              `"status"`,
+		`"sent-639171234567"`:                    `"status"`,
+		`"tok-SECRET-17af"`:                      `"status"`,
+		`"parked for a while"`:                   `"status"`,
+		`{"a":"parked"}`:                         `"status"`,
+		`""`:                                     `"status"`,
+		`"parked\nparked"`:                       `"status"`,
+		`"` + strings.Repeat("parked", 11) + `"`: `"status"`,
+	} {
+		client, mock := mocked(t, messaging.WithToken(token))
+		responding(mock, http.StatusOK, `{"id":"m-1","message":"all fine","status":`+word+`}`)
+		_, err := client.SMS.Send(t.Context(), m)
+		assert.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 200, the response has a status that is no word of the contract "+
+			"(accepted, refused): "+want+`, "all fine"`, word)
+	}
+	e, _ := sendGetting(t, `{"sms.send": {"response": {"id": [], "status": [""]}}}`, http.StatusOK, nil, `"parked"`)
+	assert.ErrorContains(t, e, `(accepted, refused): "" is parked`, "the status is the whole response")
+}

@@ -13,20 +13,33 @@ import (
 // FirstAccepted calls functions that send a message in different ways, such as over another account or another channel, in order until one of
 // them returns a Receipt.
 //
+// It calls the next function only if the message was provably not sent: after NotSent, such as with an open circuit breaker, and after Refused.
+// It stops, and returns the error,
+//
+//   - after an unknown outcome, or if the response names a message (Error.Ambiguous)
+//   - at ErrDuplicate
+//   - at ErrOptedOut, of a guard or of the service, such as after the platform's code 131050 on chat app 2
+//   - at ErrDenied and ErrPostponed of a guard, except for ErrWindowClosed, which is about one channel only
+//   - at a *ValidationError, and at any other error that is not from a send
+//   - when ctx has ended
+//
 // Give every function but the last a client with WithRetry(RetryPolicy{MaxAttempts: 1}). A client that retries waits while its circuit breaker is
 // open, until its message becomes the probe. While the service is down, the probe ends unknown, so that nothing falls back. The cost is that a
 // 429 or a failed connection is not retried, but falls back at once.
 //
-// FirstAccepted calls the next function only if the message was provably not sent:
-//
-//   - after NotSent, such as with an open circuit breaker
-//   - after a refusal, unless the response names a message (Error.Ambiguous)
-//
-// It stops at an unknown outcome, at any error that is not from a send, at ErrDuplicate, at a *ValidationError, and when ctx has ended. It also
-// stops if a guard denied or postponed the message or could not decide, except for ErrWindowClosed, which is about one channel only.
-//
 // The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. To act on the error
-// of an earlier send, let its function assign it to a variable, as the example does. No functions, or a nil one, is a *ValidationError.
+// of an earlier send, assign it to a variable. Here, a one-time code also goes to a person who stopped marketing on chat app 2:
+//
+//	var chatErr error
+//	receipt, err := messaging.FirstAccepted(ctx, func(ctx context.Context) (receipt messaging.Receipt, err error) {
+//		receipt, chatErr = once.ChatApp2.Send(ctx, chat)
+//		return receipt, chatErr
+//	}, sendSMS)
+//	if errors.Is(chatErr, messaging.ErrOptedOut) {
+//		receipt, err = sendSMS(ctx)
+//	}
+//
+// No functions, or a nil one, is a *ValidationError.
 //
 // Clients derived by With share the breakers of the service, so create the client of a second account with NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {

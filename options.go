@@ -287,7 +287,10 @@ func WithRateLimit(perSecond float64, burst int) Option {
 
 // WithBreaker sets how long SendAll waits for the circuit breakers, or turns them off. They are on by default, so that a service in trouble costs
 // a few messages and not all that are sent meanwhile. Each channel has breakers for sends and for reads, of the service and of the account.
-// Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
+// Client.Breaker returns the state.
+//
+// A breaker opens after 16 failures in a row, which cannot be set. A response that refuses one message ends the row. Then probes go out, 1 to 30
+// seconds apart or as Retry-After asks, and the first success closes the breaker. docs/many.md says what counts as a failure.
 //
 // A call that meets an open breaker backs off until the end of the pause, if the RetryPolicy and its context allow that. Otherwise, or if
 // MaxAttempts is 1, it fails at once with the verdict NotSent. The error matches ErrBreakerOpen, and has the cause and RetryAfter. SendAll waits

@@ -12,6 +12,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/phone"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -237,21 +238,31 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	err.ReferenceID = s.call.ReferenceID
 	switch {
 	case out.StatusCode != 0:
+		secrets := s.endpoint.messageSecrets(&s.call, out)
 		failure := s.response.Failure
 		failure.RequestID = s.response.RequestID
 		err.Verdict = s.verdict
 		err.reason = cmp.Or(err.reason, s.reason)
+		err.addStatus(s.response.Status, secrets)
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
 		err.unprocessed = s.result.Repeatable
 		err.isPage = isPage(out.Body, &s.judgement)
-		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
+		err.explain(failure, s.notJSON, *out, secrets)
 		err.addPlatform(s.platform)
 	case !out.Written:
 		err.Verdict = NotSent
 	}
 	err.addGuard(&s.call, out.Guard)
 	return err
+}
+
+// addStatus adds to the reason the status that the contract does not know, if it may be shown.
+func (e *Error) addStatus(word string, secrets redact.Secrets) {
+	isShown := table.IsWord(word) && secrets.Mask(word) == word
+	if isShown && strings.HasPrefix(e.reason, codec.UnknownStatus) {
+		e.reason += " is " + word
+	}
 }
 
 // age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable. An

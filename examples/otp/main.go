@@ -3,11 +3,14 @@
 //	go run ./examples/otp          asks for two codes and enters them, on a test server
 //	go run ./examples/otp serve    serves a page and its requests, for the account or the sandbox in the environment, until it is stopped
 //
-// A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, both
-// channels take five, and an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only
-// the response has: without it, a stranger can neither try the code nor use up its tries. A page whose response was lost repeats its request,
-// which sends no second code. A code is valid once, for five minutes and five tries. A number gets three codes in that time, and a challenge no
-// second one while the outcome of the first is unknown. Codes are kept in memory and lost when the program ends.
+// A code goes out over chat app 2, and by SMS if the chat message provably did not go out. If its outcome is unknown and no delivery report comes
+// within 20 seconds, or if a report says that it failed, the same code also goes out by SMS: the same code twice does no harm. A person waits, so
+// an attempt takes three seconds at most, both channels take five, and an SMS with an unknown outcome is looked up in the background.
+//
+// A request for a code begins a challenge, whose ID only the response has: without it, a stranger can neither try the code nor use up its tries.
+// A page whose response was lost repeats its request, which sends no second code. A code is valid once, for five minutes and five tries. A number
+// gets three codes in that time, and a challenge no second one while the outcome of the first is unknown. Codes are kept in memory and lost when
+// the program ends.
 package main
 
 import (
@@ -33,7 +36,7 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -47,6 +50,7 @@ const (
 	attemptTimeout = 3 * time.Second
 	callTimeout    = 4500 * time.Millisecond // of both channels: a page has its response within five seconds
 	minRetryAfter  = 10 * time.Second
+	reportWithin   = 20 * time.Second // before a code with an unknown outcome also goes out by SMS
 
 	minRequestID = 20 // characters: whoever knows the ID of a request gets its challenge
 )
@@ -87,6 +91,7 @@ func runDemo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.reportWithin = time.Second
 	server.Config.Handler = c
 	server.Start()
 	err = demo(ctx, service, c, server.URL)
@@ -104,12 +109,13 @@ func demo(ctx context.Context, service *messagingtest.Server, c *codes, baseURL 
 		if err != nil {
 			return err
 		}
-		message, err := service.WaitFor(ctx, number)
-		if err != nil {
+		if _, err := service.WaitFor(ctx, number); err != nil {
 			return err
 		}
 		c.background.Wait()
-		fmt.Println(c.status(message.ReferenceID), "and right:", c.use(challenge, message.Code()) == nil)
+		sent := service.Sent()
+		last := sent[len(sent)-1]
+		fmt.Println(last.Channel, c.status(last.ReferenceID), "and right:", c.use(challenge, last.Code()) == nil)
 	}
 	return nil
 }
@@ -147,11 +153,12 @@ type code struct {
 	digits    string
 	request   string // ID that the page made up for its request, or ""
 	challenge string // ID that the page must know to try the code
-	reference string // ID that the service and its delivery reports know
+	reference string // ID of the last message with the code, which the service and its delivery reports know
 	expires   time.Time
 	message   string // the service's ID, which a delivery report may have in place of the reference
 	tries     int
-	status    webhook.Status // StatusUnknown until the send or a delivery report says more
+	isBySMS   bool           // the last message is the SMS
+	status    webhook.Status // of the last message: StatusUnknown until the send or a delivery report says more
 	isUnsent  bool           // it provably did not go out
 }
 
@@ -159,19 +166,19 @@ type code struct {
 type codes struct {
 	http.ServeMux
 
-	client     *messaging.Client
-	smsOnce    *messaging.Client // without retries, so that it falls back at once while the service refuses SMS
-	callback   string            // where the service reports delivery
-	background sync.WaitGroup    // lookups that continue after a response
-	now        func() time.Time  // tests set it
+	client       *messaging.Client
+	once         *messaging.Client // without retries, so that it falls back at once while chat app 2 is down
+	callback     string            // where the service reports delivery
+	background   sync.WaitGroup    // sends and lookups that continue after a response
+	reportWithin time.Duration     // tests set it
+	now          func() time.Time  // tests set it
 
 	mu          sync.Mutex
 	byChallenge map[string]*code
-	byReference map[string]*code
 }
 
 func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*codes, error) {
-	smsOnce, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	once, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +187,8 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 		return nil, err
 	}
 	c := &codes{
-		client: client, smsOnce: smsOnce, callback: callback, now: time.Now,
-		byChallenge: map[string]*code{}, byReference: map[string]*code{},
+		client: client, once: once, callback: callback, reportWithin: reportWithin, now: time.Now,
+		byChallenge: map[string]*code{},
 	}
 	c.HandleFunc("POST /codes", c.send)
 	c.HandleFunc("POST /codes/verify", c.verify)
@@ -216,16 +223,9 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
-	digits := fmt.Sprintf("%06d", number)
-	message := sms.Message{
-		From:        "ACME",
-		To:          to,
-		Text:        "Your code is " + digits + ". It is valid for 5 minutes.",
-		ReferenceID: "code-" + rand.Text(),
-		CallbackURL: c.callback,
-	}
+	added := code{to: to, digits: fmt.Sprintf("%06d", number), request: request, reference: newReference()}
 	// Before Send, because the delivery report may arrive before Send returns.
-	challenge, isNew, err := c.add(code{to: to, digits: digits, request: request, reference: message.ReferenceID})
+	challenge, isNew, err := c.add(added)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
 		return
@@ -235,15 +235,17 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
-	smsErr, err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
+	chatErr, err := c.deliver(context.WithoutCancel(r.Context()), added)
 	isUnsent := err != nil && messaging.VerdictOf(err) != messaging.Unknown // otherwise it may be on its way, and the page waits for it
 	if isUnsent {
-		c.setUnsent(message.ReferenceID)
-		refuse(w, smsErr, err)
+		c.setUnsent(challenge)
+		refuse(w, chatErr, err)
 		return
 	}
 	accept(w, challenge)
 }
+
+func newReference() string { return "code-" + rand.Text() }
 
 // accept responds with the challenge of a code that was sent or is pending.
 func accept(w http.ResponseWriter, challenge string) {
@@ -253,49 +255,124 @@ func accept(w http.ResponseWriter, challenge string) {
 	_, _ = io.WriteString(w, challenge) //nolint:gosec // add made it
 }
 
-// refuse responds to the errors of a code that did not go out: the error of the SMS, and the last error. It tells a number that is wrong from a
-// service that is in trouble. The number may be right as long as one channel may take the code later.
-func refuse(w http.ResponseWriter, smsErr, lastErr error) {
-	smsWait, isSMSRetryable := messaging.Retryable(smsErr)
-	lastWait, isLastRetryable := messaging.Retryable(lastErr)
-	isAccountProblem := messaging.IsAccountProblem(smsErr) || messaging.IsAccountProblem(lastErr)
-	joined := errors.Join(smsErr, lastErr) // for errors.Is alone: Retryable would judge the first error only
-	isRefusedNumber := errors.Is(joined, messaging.ErrUnreachable) || errors.Is(joined, messaging.ErrOptedOut)
+// refuse responds to the errors of a code that did not go out: the error of the chat message, and the last error. The caller may try again when
+// the first of the channels may take the code. Only the last error says whether the number is wrong: a chat app refuses numbers that get SMS.
+func refuse(w http.ResponseWriter, chatErr, lastErr error) {
+	chatWait, isChatTemporary := waitAfter(chatErr)
+	wait, isTemporary := waitAfter(lastErr)
+	if isChatTemporary && (!isTemporary || chatWait < wait) {
+		wait = chatWait
+	}
+	isRefusedNumber := errors.Is(lastErr, messaging.ErrUnreachable) || errors.Is(lastErr, messaging.ErrOptedOut)
 	switch {
-	case isSMSRetryable || isLastRetryable || isAccountProblem:
-		seconds := math.Ceil(max(smsWait, lastWait, minRetryAfter).Seconds())
+	case isTemporary || isChatTemporary:
+		seconds := math.Ceil(max(wait, minRetryAfter).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 		http.Error(w, "the code could not be sent; try again later", http.StatusServiceUnavailable)
-	case isRefusedNumber || errors.Is(joined, messaging.ErrInvalid):
+	case isRefusedNumber || errors.Is(lastErr, messaging.ErrInvalid):
 		http.Error(w, "the code could not be sent; check the number", http.StatusUnprocessableEntity)
 	default:
 		http.Error(w, "the code could not be sent", http.StatusBadGateway)
 	}
 }
 
-// deliver sends a code by SMS and, only if the SMS provably did not go out, over chat app 1. It returns the error of the SMS, and the error of
-// FirstAccepted, which is nil if either channel took the code.
-func (c *codes) deliver(ctx context.Context, message sms.Message, digits string) (smsErr, err error) {
+// waitAfter returns how long to wait before a channel may take a code that it did not take. An account may be fixed at any time.
+func waitAfter(err error) (wait time.Duration, isTemporary bool) {
+	if messaging.IsAccountProblem(err) {
+		return 0, true
+	}
+	return messaging.Retryable(err)
+}
+
+// deliver sends a code over chat app 2 and, only if the chat message provably did not go out, by SMS. It returns the error of the chat message,
+// and the last error, which is nil if either channel took the code.
+func (c *codes) deliver(ctx context.Context, sent code) (chatErr, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	bySMS := func(ctx context.Context) (messaging.Receipt, error) {
-		var receipt messaging.Receipt
-		receipt, smsErr = c.smsOnce.SMS.Send(ctx, message)
-		if messaging.VerdictOf(smsErr) == messaging.Unknown {
-			c.background.Go(func() { c.settle(message) })
-		}
-		return receipt, smsErr
-	}
 	byChat := func(ctx context.Context) (messaging.Receipt, error) {
-		template := chatapp1.Template{ID: "login_code", Language: "en", Params: map[string]string{"code": digits}}
-		chat := chatapp1.New("channel-1", message.To).Template(template).WithTTL(validFor)
-		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
+		var receipt messaging.Receipt
+		receipt, chatErr = c.sendChat(ctx, sent)
+		return receipt, chatErr
 	}
-	receipt, err := messaging.FirstAccepted(ctx, bySMS, byChat)
-	if err == nil {
+	bySMS := func(ctx context.Context) (messaging.Receipt, error) { return c.sendSMS(ctx, sent.reference) }
+	_, err = messaging.FirstAccepted(ctx, byChat, bySMS)
+	if errors.Is(chatErr, messaging.ErrOptedOut) { // of marketing: a code goes out nevertheless
+		_, err = bySMS(ctx)
+	}
+	return chatErr, err
+}
+
+// sendChat sends a code over chat app 2. If the outcome is unknown, it has the code sent by SMS unless a delivery report comes in time.
+func (c *codes) sendChat(ctx context.Context, sent code) (messaging.Receipt, error) {
+	receipt, err := c.once.ChatApp2.Send(ctx, chatapp2.Message{
+		To: sent.to, ReferenceID: sent.reference, CallbackURL: c.callback,
+		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
+			chatapp2.Body(sent.digits),
+			chatapp2.URLButton{Suffix: sent.digits, OneTimeCode: true},
+		}},
+	})
+	switch messaging.VerdictOf(err) {
+	case messaging.Accepted:
+		c.setSent(sent.reference, receipt.ID)
+	case messaging.Unknown:
+		c.background.Go(func() {
+			time.Sleep(c.reportWithin)
+			if c.status(sent.reference) == webhook.StatusUnknown {
+				c.sendSMSLater(sent.reference)
+			}
+		})
+	default:
+	}
+	return receipt, err
+}
+
+// sendSMS sends the code of a chat message by SMS, at most once: after that the code has another reference ID.
+func (c *codes) sendSMS(ctx context.Context, chatReference string) (messaging.Receipt, error) {
+	message, isFirst := c.beginSMS(chatReference)
+	if !isFirst {
+		return messaging.Receipt{}, nil // after a delivery report, or nothing to send
+	}
+	receipt, err := c.client.SMS.Send(ctx, message)
+	switch messaging.VerdictOf(err) {
+	case messaging.Accepted:
 		c.setSent(message.ReferenceID, receipt.ID)
+	case messaging.Unknown:
+		c.background.Go(func() { c.settle(message) })
+	default:
+		c.setFailed(message.ReferenceID)
 	}
-	return smsErr, err
+	return receipt, err
+}
+
+// sendSMSLater is sendSMS after the response to the page.
+func (c *codes) sendSMSLater(chatReference string) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	if _, err := c.sendSMS(ctx, chatReference); err != nil {
+		log.Print("otp: ", err)
+	}
+}
+
+// beginSMS returns the SMS with the code of a chat message, under a reference ID of its own. isFirst is false if the SMS has begun, or if the code
+// is no longer valid.
+func (c *codes) beginSMS(chatReference string) (message sms.Message, isFirst bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent, isKnown := c.find(chatReference)
+	if !isKnown || sent.isBySMS || !c.isValid(sent) {
+		return sms.Message{}, false
+	}
+	sent.isBySMS = true
+	sent.reference = newReference()
+	sent.message = ""
+	sent.status = webhook.StatusUnknown
+	return sms.Message{
+		From:        "ACME",
+		To:          sent.to,
+		Text:        "Your code is " + sent.digits + ". It is valid for 5 minutes.",
+		ReferenceID: sent.reference,
+		CallbackURL: c.callback,
+	}, true
 }
 
 // settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended. If the SMS is not listed, the status
@@ -308,7 +385,7 @@ func (c *codes) settle(message sms.Message) {
 	case messaging.Accepted:
 		c.setSent(message.ReferenceID, receipt.ID)
 	case messaging.Refused:
-		c.setUnsent(message.ReferenceID) // the page offers another code
+		c.setFailed(message.ReferenceID) // the page offers another code
 	default:
 	}
 }
@@ -350,7 +427,7 @@ func (c *codes) use(challenge, digits string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sent, isKnown := c.byChallenge[challenge]
-	if !isKnown || sent.tries >= maxTries || !c.now().Before(sent.expires) {
+	if !isKnown || !c.isValid(sent) {
 		return errInvalid
 	}
 	sent.tries++
@@ -369,8 +446,22 @@ func (c *codes) isPending(challenge, to string) bool {
 	if !isKnown || sent.to != to {
 		return false
 	}
-	isValid := sent.tries < maxTries && c.now().Before(sent.expires)
-	return isValid && sent.status == webhook.StatusUnknown
+	return c.isValid(sent) && sent.status == webhook.StatusUnknown
+}
+
+// isValid reports whether a code may be tried.
+func (c *codes) isValid(sent *code) bool {
+	return sent.tries < maxTries && c.now().Before(sent.expires)
+}
+
+// find finds a code by the reference ID of its last message.
+func (c *codes) find(reference string) (sent *code, isKnown bool) {
+	for _, sent := range c.byChallenge {
+		if sent.reference == reference {
+			return sent, true
+		}
+	}
+	return nil, false
 }
 
 // add adds a code and returns the ID of its challenge, unless there is a code of the same request that may have gone out: then it returns that
@@ -382,7 +473,6 @@ func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 	for _, sent := range c.byChallenge {
 		if !c.now().Before(sent.expires) {
 			delete(c.byChallenge, sent.challenge)
-			delete(c.byReference, sent.reference)
 			continue
 		}
 		if sent.to != added.to || sent.isUnsent { // a report of a failure may be wrong, and the code costs
@@ -399,7 +489,6 @@ func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 	added.challenge = rand.Text()
 	added.expires = c.now().Add(validFor)
 	c.byChallenge[added.challenge] = &added
-	c.byReference[added.reference] = &added
 	return added.challenge, true, nil
 }
 
@@ -407,30 +496,43 @@ func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 func (c *codes) setSent(reference, message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent, isKnown := c.byReference[reference]; isKnown {
+	if sent, isKnown := c.find(reference); isKnown {
 		sent.message = message
 		sent.setStatus(webhook.StatusSent)
 	}
 }
 
-// setUnsent notes that a code provably did not go out.
-func (c *codes) setUnsent(reference string) {
+// setFailed notes that the last message with a code did not go out. An earlier one may have.
+func (c *codes) setFailed(reference string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent, isKnown := c.byReference[reference]; isKnown {
+	if sent, isKnown := c.find(reference); isKnown {
+		sent.setStatus(webhook.StatusFailed)
+	}
+}
+
+// setUnsent notes that a code provably did not go out over any channel.
+func (c *codes) setUnsent(challenge string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sent, isKnown := c.byChallenge[challenge]; isKnown {
 		sent.isUnsent = true
 		sent.setStatus(webhook.StatusFailed)
 	}
 }
 
-// report notes what a delivery report says of a code. It may have only one of the two IDs.
+// report notes what a delivery report says of a code. It may have only one of the two IDs. If the chat message failed, the code goes out by SMS.
 func (c *codes) report(report webhook.DeliveryReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, sent := range c.byReference {
+	for _, sent := range c.byChallenge {
 		isSameMessage := report.ID != "" && report.ID == sent.message
-		if sent.reference == report.ReferenceID || isSameMessage {
-			sent.setStatus(report.Status)
+		if sent.reference != report.ReferenceID && !isSameMessage {
+			continue
+		}
+		sent.setStatus(report.Status)
+		if chatReference := sent.reference; sent.status == webhook.StatusFailed && !sent.isBySMS {
+			c.background.Go(func() { c.sendSMSLater(chatReference) })
 		}
 	}
 }
@@ -445,7 +547,7 @@ func (sent *code) setStatus(status webhook.Status) {
 func (c *codes) status(reference string) webhook.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent, isKnown := c.byReference[reference]; isKnown {
+	if sent, isKnown := c.find(reference); isKnown {
 		return sent.status
 	}
 	return webhook.StatusUnknown

@@ -44,6 +44,7 @@ func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Optio
 	server := httptest.NewUnstartedServer(nil)
 	c, err = newCodes(client, hooks, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
+	c.reportWithin = 100 * time.Millisecond
 	server.Config.Handler = c
 	server.Start()
 	t.Cleanup(server.Close)
@@ -151,15 +152,17 @@ func TestReportBeforeSendReturns(t *testing.T) {
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	t.Parallel()
 	service, c, target := serveTest(t)
-	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
+	service.Inject(messagingtest.FaultSlow(time.Minute), 2) // over chat app 2, and by SMS
 	begun := time.Now()
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status)
 	assert.Less(t, time.Since(begun), 10*time.Second)
 	c.background.Wait()
-	require.Len(t, service.Sent(), 1)
-	assert.Equal(t, webhook.StatusSent, c.status(service.Sent()[0].ReferenceID))
+	sent := service.Sent()
+	require.Len(t, sent, 2)
+	assert.Equal(t, "sms", sent[1].Channel)
+	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
 }
 
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
@@ -179,7 +182,7 @@ func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 func TestRefusedCodeIsFailed(t *testing.T) {
 	t.Parallel()
 	service, c, target := serveTest(t)
-	service.Inject(messagingtest.FaultCode("1"), 2) // by SMS, and over chat app 1
+	service.Inject(messagingtest.FaultCode("1"), 2) // over chat app 2, and by SMS
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
@@ -187,60 +190,117 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 	assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
 }
 
-func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
+func TestCodeFallsBackToSMSAtOnceIfTheChatMessageDidNotGoOut(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
-	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1)
-	status, err := post(t.Context(), target, "+639171234567")
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusAccepted, status)
-	require.Len(t, service.Sent(), 1)
-	assert.Equal(t, "chatapp1", service.Sent()[0].Channel)
-	assert.Equal(t, webhook.StatusSent, c.status(reference(c)))
-	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
-	_, err = post(t.Context(), target, "+639171234567")
-	require.NoError(t, err)
-	c.background.Wait()
-	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
-	assert.Equal(t, "sms", service.Sent()[1].Channel)
+	for name, fault := range map[string]messagingtest.Fault{
+		"no credit":                      messagingtest.FaultStatus(http.StatusPaymentRequired, 0),
+		"the number has no chat app":     messagingtest.FaultCode("131026"),
+		"the person stopped marketing":   messagingtest.FaultCode("131050"),
+		"no more marketing at this time": messagingtest.FaultCode("131049"),
+	} {
+		service, c, target := serveTest(t)
+		service.Inject(fault, 1)
+		challenge, digits := sentCode(t, service, target)
+		sent := service.Sent()
+		require.Len(t, sent, 1, name)
+		assert.Equal(t, "sms", sent[0].Channel, name)
+		assert.Equal(t, webhook.StatusSent, c.status(sent[0].ReferenceID), name)
+		assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits), name)
+	}
 }
 
-func TestCodesFallBackAtOnceWhileSMSIsDown(t *testing.T) {
+// The same code twice does no harm, and without a report nobody knows whether it arrived.
+func TestCodeGoesByTheNextChannelWithoutAReport(t *testing.T) {
+	t.Parallel()
+	service, c, target := serveTest(t)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	challenge, digits := sentCode(t, service, target)
+	c.background.Wait()
+	sent := service.Sent()
+	require.Len(t, sent, 2)
+	assert.Equal(t, "chatapp2", sent[0].Channel)
+	assert.Equal(t, "sms", sent[1].Channel)
+	assert.Equal(t, digits, sent[1].Code())
+	assert.NotEqual(t, sent[0].ReferenceID, sent[1].ReferenceID, "the service would take the SMS for a duplicate")
+	service.ReportDelivery(t.Context(), sent[0].ID, "failed")
+	c.background.Wait()
+	assert.Len(t, service.Sent(), 2, "the SMS went out")
+	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID), "the page waits for the SMS")
+	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
+}
+
+func TestCodeThatArrivedIsNotSentByTheNextChannel(t *testing.T) {
+	t.Parallel()
+	for name, arrive := range map[string]func(*messagingtest.Server, string, string, string){
+		"a report": func(service *messagingtest.Server, _, _, _ string) {
+			service.ReportDelivery(t.Context(), service.Sent()[0].ID, "delivered")
+		},
+		"the code was entered": func(_ *messagingtest.Server, target, challenge, digits string) {
+			assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
+		},
+	} {
+		service, c, target := serveTest(t)
+		c.reportWithin = time.Second
+		service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		challenge, digits := sentCode(t, service, target)
+		arrive(service, target, challenge, digits)
+		c.background.Wait()
+		assert.Len(t, service.Sent(), 1, name)
+	}
+}
+
+func TestCodeGoesByTheNextChannelOnceAfterFailedReports(t *testing.T) {
+	t.Parallel()
+	service, c, target := serveTest(t)
+	_, digits := sentCode(t, service, target)
+	for range 2 {
+		service.ReportDelivery(t.Context(), service.Sent()[0].ID, "failed")
+	}
+	c.background.Wait()
+	sent := service.Sent()
+	require.Len(t, sent, 2)
+	assert.Equal(t, digits, sent[1].Code())
+	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
+}
+
+func TestEveryCodeArrivesWhileChatApp2IsDown(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/sms/send" {
+		if strings.HasPrefix(r.URL.Path, "/chatapp2/") {
 			r = r.WithContext(messagingtest.WithFault(r.Context(), messagingtest.FaultStatus(http.StatusServiceUnavailable, 0)))
 		}
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
 	c, target := serveFor(t, front.URL, service.Token)
-	for i := range 16 { // until the circuit breaker of SMS opens
+	for i := range 16 { // until the circuit breaker of chat app 2 opens
 		_, err := post(t.Context(), target, fmt.Sprintf("+6391712345%02d", i))
 		require.NoError(t, err)
 	}
-	before := len(service.Sent())
+	c.background.Wait()
+	require.Len(t, service.Sent(), 16, "by SMS, after the time for a report")
 	began := time.Now()
 	for i := range 5 {
 		_, err := post(t.Context(), target, fmt.Sprintf("+6391812345%02d", i))
 		require.NoError(t, err)
 	}
-	assert.GreaterOrEqual(t, len(service.Sent())-before, 3, "a code may be the probe of the breaker")
+	assert.GreaterOrEqual(t, len(service.Sent())-16, 3, "a code may be the probe of the breaker")
 	assert.Less(t, time.Since(began), 5*time.Second, "no code waits until it may be the probe")
 	c.background.Wait()
+	assert.Len(t, service.Sent(), 16+5)
 }
 
 func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 	t.Parallel()
 	service, c, target := serveTest(t)
 	service.SetLag(time.Hour)
-	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 2) // over chat app 2, and by SMS
 	_, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	c.background.Wait()
-	require.Len(t, service.Sent(), 1)
-	message := service.Sent()[0]
+	require.Len(t, service.Sent(), 2)
+	message := service.Sent()[1]
 	assert.Equal(t, webhook.StatusUnknown, c.status(message.ReferenceID))
 	service.ReportDelivery(t.Context(), message.ID, "delivered")
 	assert.Equal(t, webhook.StatusDelivered, c.status(message.ReferenceID))
@@ -249,8 +309,8 @@ func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 func reference(c *codes) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id := range c.byReference {
-		return id
+	for _, sent := range c.byChallenge {
+		return sent.reference
 	}
 	return ""
 }
@@ -320,7 +380,7 @@ func TestThreeCodesForANumber(t *testing.T) {
 	t.Parallel()
 	service, c, target := serveTest(t)
 	service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
-	service.SetFault("chatapp1", "+639171234567", messagingtest.FaultCode("1"))
+	service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("1"))
 	for range maxCodes + 1 { // codes that did not go out do not count
 		status, err := post(t.Context(), target, "+639171234567")
 		require.NoError(t, err)
@@ -349,13 +409,12 @@ func TestThreeCodesForANumber(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	assert.Len(t, c.byChallenge, 1, "expired codes are forgotten")
-	assert.Len(t, c.byReference, 1)
 }
 
 // A report that a code failed may be wrong, and the code costs. It counts, and the same request sends no other.
 func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 	t.Parallel()
-	service, _, target := serveTest(t)
+	service, c, target := serveTest(t)
 	for i := range maxCodes + 1 {
 		form := url.Values{"to": {"+639171234567"}, "request": {fmt.Sprintf("request-of-a-page-%024d", min(i, 1))}}
 		status, _, err := postAndRead(t.Context(), target, form)
@@ -364,8 +423,9 @@ func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 		for _, message := range service.Sent() {
 			service.ReportDelivery(t.Context(), message.ID, "failed")
 		}
+		c.background.Wait()
 	}
-	assert.Len(t, service.Sent(), 2, "one for each request")
+	assert.Len(t, service.Sent(), 2*2, "a chat message and an SMS for each request")
 }
 
 func TestReportWithoutAReferenceID(t *testing.T) {
@@ -413,7 +473,7 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	t.Parallel()
 	service, c, target := serveTest(t)
-	service.SetLag(time.Hour)
+	c.reportWithin = time.Hour
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge := ""
 	ask := func(to string) {
@@ -426,7 +486,6 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	for range 3 {
 		ask(number)
 	}
-	c.background.Wait()
 	require.Len(t, service.Sent(), 1)
 	first := service.Sent()[0]
 	assert.Equal(t, first.ReferenceID, reference(c))
@@ -434,13 +493,11 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	ask(number)
-	c.background.Wait()
 	assert.Len(t, service.Sent(), 2, "the first code was used")
 	ask("+639181234567")
 	assert.Len(t, service.Sent(), 3, "of another number")
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	ask(number)
-	c.background.Wait()
 	assert.Len(t, service.Sent(), 4, "its page has the challenge of the other number")
 	c.mu.Lock()
 	c.now = func() time.Time { return time.Now().Add(validFor) }
@@ -459,11 +516,12 @@ func TestResponseSaysWhatToDo(t *testing.T) {
 	notFound := messagingtest.FaultStatus(http.StatusNotFound, 0)
 	throttled := messagingtest.FaultStatus(http.StatusTooManyRequests, 0)
 	throttledLong := messagingtest.FaultStatus(http.StatusTooManyRequests, time.Minute)
+	noMarketing := messagingtest.FaultCode("131049") // for a day
 	unreachable := messagingtest.FaultCode("7001")
 	optedOut := messagingtest.FaultCode("7002")
 	for _, tt := range []struct {
 		name       string
-		sms, chat  messagingtest.Fault
+		chat, sms  messagingtest.Fault
 		status     int
 		retryAfter string
 	}{
@@ -473,13 +531,18 @@ func TestResponseSaysWhatToDo(t *testing.T) {
 		{"throttled", throttled, throttled, http.StatusServiceUnavailable, "10"},
 		{"not found", notFound, notFound, http.StatusBadGateway, ""},
 		{"unreachable", unreachable, unreachable, http.StatusUnprocessableEntity, ""},
-		{"unreachable, then not found", unreachable, notFound, http.StatusUnprocessableEntity, ""},
+		{"unreachable, then not found", unreachable, notFound, http.StatusBadGateway, ""},
+		{"not found, then unreachable", notFound, unreachable, http.StatusUnprocessableEntity, ""},
 		{"opted out", optedOut, optedOut, http.StatusUnprocessableEntity, ""},
-		{"invalid, then not found", invalid, notFound, http.StatusUnprocessableEntity, ""},
+		{"invalid, then not found", invalid, notFound, http.StatusBadGateway, ""}, // such as a template without approval
 		{"not found, then invalid", notFound, invalid, http.StatusUnprocessableEntity, ""},
 		{"throttled, then invalid", throttledLong, invalid, http.StatusServiceUnavailable, "60"},
 		{"invalid, then throttled", invalid, throttledLong, http.StatusServiceUnavailable, "60"},
-		{"throttled, then no credit", throttledLong, noCredit, http.StatusServiceUnavailable, "60"},
+		{"throttled, then no credit", throttledLong, noCredit, http.StatusServiceUnavailable, "10"},
+		{"no marketing, then throttled", noMarketing, throttledLong, http.StatusServiceUnavailable, "60"},
+		{"no marketing, then no credit", noMarketing, noCredit, http.StatusServiceUnavailable, "10"},
+		{"throttled, then longer", throttled, throttledLong, http.StatusServiceUnavailable, "10"},
+		{"throttled, then shorter", throttledLong, throttled, http.StatusServiceUnavailable, "10"},
 		{"no credit, then not found", noCredit, notFound, http.StatusServiceUnavailable, "10"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -487,7 +550,7 @@ func TestResponseSaysWhatToDo(t *testing.T) {
 			service := messagingtest.NewServer(t, messagingtest.WithContract(classes))
 			_, target := serveFor(t, service.URL, service.Token, messaging.WithContract(classes))
 			service.SetFault("sms", "+639171234567", tt.sms)
-			service.SetFault("chatapp1", "+639171234567", tt.chat)
+			service.SetFault("chatapp2", "+639171234567", tt.chat)
 			response, err := http.PostForm(target, url.Values{"to": {"+639171234567"}})
 			require.NoError(t, err)
 			defer response.Body.Close()

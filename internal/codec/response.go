@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -56,9 +57,11 @@ const (
 	mixedMessages   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id, response.status)"
 	invalidID       = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
 	twoStatuses     = "the response has two statuses, of which one refuses the message (accepted, refused)"
-	unknownStatus   = "the response has a status that is no word of the contract (accepted, refused)"
 	noStatus        = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
 	noID            = "the response names no message at any path of the contract (response.id)"
+
+	// UnknownStatus begins an Uncertain, which ends with the path of the status.
+	UnknownStatus = "the response has a status that is no word of the contract (accepted, refused)"
 )
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
@@ -134,7 +137,7 @@ func (s *Send) judge(r *Response, status status, uncertainCode string) {
 	case status.accepts && status.othersRefuse:
 		r.Uncertain = twoStatuses
 	case status.isPresent && !status.accepts:
-		r.Uncertain = unknownStatus
+		r.Uncertain = UnknownStatus + ": " + strconv.Quote(status.path)
 	case s.hasNoIDs() && !status.accepts:
 		r.Uncertain = noStatus
 	case !s.hasNoIDs() && r.ID == "":
@@ -204,13 +207,14 @@ func (s *Send) differentIDs(first, second int) string {
 type status struct {
 	isPresent        bool
 	word             string // the first one
+	path             string // of the first one
 	accepts, refuses bool   // the word is in the contract's lists
 	othersRefuse     bool
 	anyAccepts       bool
 }
 
 func (s *Send) readStatus(d *document) (found status) {
-	for _, slot := range s.slots.status {
+	for i, slot := range s.slots.status {
 		isWord := d.values[slot].IsScalar()
 		isWholeDocument := slot == root && !isWord
 		if !d.has(slot) || isWholeDocument {
@@ -230,6 +234,7 @@ func (s *Send) readStatus(d *document) (found status) {
 		}
 		found.isPresent = true
 		found.word = word
+		found.path = s.op.Response["status"][i]
 		found.accepts = accepted > refused
 		found.refuses = refused > accepted
 	}

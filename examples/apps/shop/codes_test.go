@@ -1,0 +1,51 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The table of examples/otp, which needs no database itself.
+func TestTableOfCodes(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("../../otp/codes.sql")
+	require.NoError(t, err)
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			driver := "sqlite"
+			if isPostgres(in.url) {
+				driver = "pgx"
+			}
+			db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
+			require.NoError(t, err)
+			defer db.Close()
+			_, err = db.ExecContext(t.Context(), string(schema))
+			require.NoError(t, err)
+			const insert = "INSERT INTO code (challenge, request, number, hash, channel, reference, claimed, expires) " +
+				"VALUES ($1, $2, '+639171234567', 'h', 'chatapp2', $3, 1, 301)"
+			add := func(challenge string, request any, reference string) error {
+				_, err := db.ExecContext(t.Context(), insert, challenge, request, reference)
+				return err
+			}
+			require.NoError(t, add("c1", "q1", "r1"))
+			require.Error(t, add("c1", "q2", "r2"), "a challenge")
+			require.Error(t, add("c2", "q2", "r1"), "a reference ID")
+			require.Error(t, add("c2", "q1", "r2"), "a request that is repeated")
+			_, err = db.ExecContext(t.Context(), "UPDATE code SET unsent = TRUE, status = 'failed'")
+			require.NoError(t, err)
+			require.NoError(t, add("c2", "q1", "r2"), "its first code did not go out")
+			require.NoError(t, add("c3", nil, "r3"))
+			require.NoError(t, add("c4", nil, "r4"), "pages without requests")
+			var sent int
+			const count = "SELECT COUNT(*) FROM code WHERE number = '+639171234567' AND expires > 300 AND NOT unsent"
+			require.NoError(t, db.QueryRowContext(t.Context(), count).Scan(&sent))
+			assert.Equal(t, 3, sent, "toward the three codes of a number")
+		})
+	}
+}
