@@ -137,7 +137,7 @@ func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b
 
 // Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed if
 // the window of chat app 2 is closed and the message is not a template. If the recipient is not a phone number or a user ID, or
-// that of an SMS is not a phone number, the error matches ErrNoPerson and denies the message. Other errors are errors of the database.
+// the recipient of an SMS is not a phone number, the error matches ErrNoPerson and denies the message. Other errors are errors of the database.
 //
 // If the person opted out of SMS and the message has an SMS fallback, the error says so and matches messaging.ErrOptedOut. The message may
 // then be sent without its fallback.

@@ -37,8 +37,9 @@ type Record struct {
 	//	discarded                        Refused, NotSent  was not sent; a person decides
 	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
-	// Reason is why the message was not accepted yet, or was not sent. It is empty for an accepted message, unless a decision replaced the
-	// receipt: then it is "resolved as sent", followed by the reason before, if there was one. The library adds no number, text or secret to it.
+	// Reason is why the message was not accepted yet, or was not sent. It is empty for an accepted message. If the message was
+	// resolved as Sent and has no receipt, it is "resolved as sent", followed by the reason before, if there was one. The library adds no number,
+	// text or secret to it.
 	Reason string `json:"reason,omitempty"`
 	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
 	Err error `json:"-"`

@@ -26,7 +26,7 @@ import (
 //
 // The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. If
 // a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
-// a message is resolved as Sent during an attempt, the function is called with the verdict Accepted when the attempt ends. A discarded message
+// a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded message
 // may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
