@@ -9,7 +9,7 @@
 //
 //	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 //		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
-//		if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would not help
+//		if errors.Is(err, conversations.ErrNoPerson) { // such as the sender BANK; a second call would not help
 //			return nil
 //		}
 //		return err
@@ -136,8 +136,8 @@ func tables() []string {
 func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b.Allow(ctx, nil, m) }
 
 // Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed if
-// the window of chat app 2 is closed and the message is not a template. If the recipient is not a phone number or a user ID, the error
-// matches ErrNoPerson and denies the message. Other errors are errors of the database.
+// the window of chat app 2 is closed and the message is not a template. If the recipient is not a phone number or a user ID, or
+// the recipient of an SMS is not a phone number, the error matches ErrNoPerson and denies the message. Other errors are errors of the database.
 //
 // If the person opted out of SMS and the message has an SMS fallback, the error says so and matches messaging.ErrOptedOut. The message may
 // then be sent without its fallback.

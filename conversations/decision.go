@@ -35,9 +35,6 @@ func (b *Book) OptIn(ctx context.Context, tx *sql.Tx, p Person) error {
 }
 
 func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut bool) error {
-	if _, isPhone := phone.Key(p.Number, b.options.CountryCode); p.Channel == messaging.ChannelSMS && !isPhone {
-		return fmt.Errorf("%w: Number: an SMS goes to a phone number", ErrNoPerson)
-	}
 	known, err := b.namesOf(p.Channel, field{"Number", p.Number}, field{"UserID", p.UserID})
 	if err != nil {
 		return err

@@ -110,7 +110,8 @@ type Decision struct {
 //
 // Note also records an ambiguous event, so that a STOP is never lost.
 //
-// A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson].
+// A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson], and so is the From of an SMS that is not
+// a phone number, such as BANK. Nothing is recorded then.
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {

@@ -28,8 +28,9 @@ type Person struct {
 	At time.Time
 }
 
-// ErrNoPerson is returned for a sender or recipient that is neither a phone number nor a user ID, for example an empty one. Retrying does not
-// help, so a webhook handler should return nil for it.
+// ErrNoPerson is returned for a sender or recipient that is neither a phone number nor a user ID, for example an empty one. On SMS it must be a
+// phone number, so it is also returned for a sender such as BANK, to whom no SMS can be sent. Retrying does not help, so a webhook handler should
+// return nil for it.
 var ErrNoPerson = errors.New("conversations: neither a phone number nor a user ID")
 
 // field is a name of a person as it was given, and the name of the field that holds it.
@@ -85,13 +86,16 @@ func channels() []messaging.Channel {
 	return []messaging.Channel{messaging.ChannelSMS, messaging.ChannelChatApp1, messaging.ChannelChatApp2}
 }
 
-// namesOf returns the normalized names of a person, sorted: one or two.
+// namesOf returns the normalized names of a person, sorted: one or two. On SMS one of them is a phone number.
 func (b *Book) namesOf(channel messaging.Channel, number, userID field) (names []string, err error) {
 	if !slices.Contains(channels(), channel) {
 		return nil, errors.New("conversations: Channel: want messaging.ChannelSMS, ChannelChatApp1 or ChannelChatApp2")
 	}
 	if number.text == "" && userID.text == "" {
 		return nil, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.name)
+	}
+	if _, isPhone := phone.Key(number.text, b.options.CountryCode); channel == messaging.ChannelSMS && !isPhone {
+		return nil, fmt.Errorf("%w: %s: an SMS goes to a phone number", ErrNoPerson, number.name)
 	}
 	for _, f := range []field{number, userID} {
 		if f.text == "" {

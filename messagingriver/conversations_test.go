@@ -555,14 +555,33 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
 			assert.NotContains(t, err.Error(), "639")
 		}
-		for _, text := range []string{"x", "john", "n.a."} { // such as the columns of a file in another order
-			person := conversations.Person{Channel: messaging.ChannelSMS, Number: text}
-			require.ErrorIs(t, t.book.OptOut(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
-		}
 		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: ana, UserID: "\x00"})
 		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: UserID")
 		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{From: ana})
 		require.ErrorContains(t, err, "Channel")
+	})
+}
+
+// An SMS goes to a phone number only. A sender with letters cannot be replied to, and anyone may use the name of another.
+func TestConversationsKnowPhoneNumbersOnlyOnSMS(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		for _, text := range []string{"BANK", "x", "john", "n.a.", "1234567890123456"} { // such as the columns of a file in another order
+			decision, err := t.book.Note(t.Context(), nil, smsFrom(text, "STOP"))
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
+			require.EqualError(t, err, "conversations: neither a phone number nor a user ID: From: an SMS goes to a phone number")
+			require.Zero(t, decision, "%q", text)
+			person := conversations.Person{Channel: messaging.ChannelSMS, Number: text}
+			require.ErrorIs(t, t.book.OptOut(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
+			require.ErrorIs(t, t.book.OptIn(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
+			_, err = t.book.WindowEnd(t.Context(), nil, person)
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
+			require.ErrorIs(t, t.allow(smsTo(text)), conversations.ErrNoPerson, "%q", text)
+			t.isAllowed(templateTo(text), "a user of a chat app with the same ID")
+		}
+		require.Empty(t, t.optOuts())
+		assert.True(t, t.note(smsFrom("12345", "STOP")), "a short code")
+		t.isOptedOut(smsTo("12345"))
 	})
 }
 

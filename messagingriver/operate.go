@@ -37,11 +37,13 @@ type Record struct {
 	//	discarded                        Refused, NotSent  was not sent; a person decides
 	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
-	// Reason is why the message was not accepted yet, or was not sent. The library adds no number, text or secret to it.
+	// Reason is why the message was not accepted yet, or was not sent. It is empty for an accepted message. If the message was
+	// resolved as Sent and has no receipt, it is "resolved as sent", followed by the reason before, if there was one. The library adds no number,
+	// text or secret to it.
 	Reason string `json:"reason,omitempty"`
 	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
 	Err error `json:"-"`
-	// Receipt is the receipt of an accepted message. Its Raw is nil.
+	// Receipt is the receipt of an accepted message, or nil if the message was resolved as Sent without one. Its Raw is nil.
 	Receipt *messaging.Receipt `json:"receipt,omitempty"`
 	// Message is nil if it cannot be read, or was deleted because it was accepted or dropped.
 	Message messaging.Message `json:"-"`
@@ -74,7 +76,6 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Job:      row.ID,
 		State:    row.State,
 		Verdict:  o.verdictOf(row, &m),
-		Reason:   m.Reason,
 		Receipt:  m.Receipt,
 		Message:  o.messageOf(args),
 		Failures: m.Failures,
@@ -86,9 +87,7 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	if o.isForLater(row) {
 		r.Scheduled = row.ScheduledAt
 	}
-	if m.ResolvedSent && m.Verdict != verdictAccepted { // the attempt recorded what it knew
-		r.Reason = strings.TrimSuffix(resolvedAsSent+": "+m.Reason, ": ")
-	}
+	r.Reason = reasonOfRecord(r.Verdict, &m)
 	if r.Verdict != messaging.Accepted && r.Reason != "" {
 		r.Err = &storedError{r.Reason, m.Classes}
 	}
@@ -97,6 +96,22 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	}
 	r.setAttempts(row, &m)
 	return r
+}
+
+// reasonOfRecord returns the reason of a message with a verdict. The metadata of an accepted message may hold the reason of an attempt or a
+// lookup that River wrote after the message was accepted or resolved as Sent.
+func reasonOfRecord(verdict messaging.Verdict, m *metadata) string {
+	const resolvedAsSent = "resolved as sent"
+	switch {
+	case verdict != messaging.Accepted:
+		return m.Reason
+	case !m.ResolvedSent || m.Receipt != nil:
+		return ""
+	case m.Reason == "":
+		return resolvedAsSent
+	default:
+		return resolvedAsSent + ": " + m.Reason
+	}
 }
 
 // setAttempts sets when the message was attempted, and when its job ended.
@@ -215,8 +230,7 @@ type Decision string
 // The decisions. Resend and Drop do not apply to a message while a worker has it, or after it was resolved as Sent.
 const (
 	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed. If
-	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. Its reason becomes "resolved
-	// as sent", followed by the reason before, if there was one.
+	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. See Record.Reason.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
 	// looked up is sent at once, unless it has expired. If it did go out, the recipient gets it twice.
@@ -225,9 +239,6 @@ const (
 	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.
 	Drop Decision = "drop"
 )
-
-// resolvedAsSent is the reason of a message that was resolved as Sent.
-const resolvedAsSent = "resolved as sent"
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
 // without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve

@@ -26,7 +26,7 @@ import (
 //
 // The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. If
 // a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
-// a message is resolved as Sent during an attempt, the function is called with the verdict Accepted when the attempt ends. A discarded message
+// a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded message
 // may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
@@ -35,9 +35,9 @@ type Outcome struct {
 	State rivertype.JobState
 	// Verdict is Accepted, Refused, NotSent (invalid, denied, expired, or too many failures), or Unknown.
 	Verdict messaging.Verdict
-	// Receipt is the receipt of an accepted message.
+	// Receipt is the receipt of an accepted message. It is zero if the message was resolved as Sent and no response had a receipt.
 	Receipt messaging.Receipt
-	// Reason is why the message was not accepted. The library adds no number, text or secret to it.
+	// Reason is why the message was not accepted. It is empty if the message was accepted. The library adds no number, text or secret to it.
 	Reason string
 	// Err has the text of Reason. It matches the sentinel errors of package messaging that the error of the attempt matched, such as
 	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted.
@@ -163,9 +163,11 @@ func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {
 		Key:      record.Key,
 		State:    row.State,
 		Verdict:  record.Verdict,
-		Reason:   record.Reason,
 		Err:      record.Err,
 		Campaign: record.Campaign,
+	}
+	if record.Verdict != messaging.Accepted {
+		outcome.Reason = record.Reason
 	}
 	if record.Receipt != nil {
 		outcome.Receipt = *record.Receipt

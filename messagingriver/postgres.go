@@ -25,7 +25,7 @@ func postgresStatements() statements {
 			UPDATE river_job SET
 				state = CASE WHEN state = 'running' THEN state ELSE CAST('completed' AS river_job_state) END,
 				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE now() END,
-				metadata = metadata || jsonb_build_object('verdict', 'accepted', 'resolved_sent', TRUE, 'reason', ` + reasonOfSent + `)
+				metadata = metadata || '{"verdict": "accepted", "resolved_sent": true}'
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
 		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,7 @@ func TestResolveSentDuringTheRequest(t *testing.T) {
 		outcome := got.await(t, "a")
 		require.Equal(t, messaging.Accepted, outcome.Verdict)
 		require.Equal(t, completed, outcome.State, "it was never discarded")
+		require.Empty(t, outcome.Reason)
 		require.Len(t, got.of("a"), 1)
 		require.Len(t, service.Sent(), 1)
 	})
@@ -117,12 +119,81 @@ func TestResolveSentDuringALookup(t *testing.T) {
 		service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
-		require.Eventually(t, func() bool {
-			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_lookups' AND state = 'running'") == 1
+		before := ""
+		require.Eventually(t, func() bool { // the attempt has ended, and the lookup has not
+			record := show(t, r, "a")
+			before = record.Reason
+			return record.State == running && before != ""
 		}, patience, 10*time.Millisecond)
+		require.Contains(t, before, "unknown outcome")
 		resolveSent(t, r, smsKey("a"))
+		resolveSent(t, r, smsKey("a")) // the report is repeated
 		record := await(t, r, "a", completed)
 		require.Equal(t, messaging.Accepted, record.Verdict)
+		require.Equal(t, "resolved as sent: "+before, record.Reason)
+	})
+}
+
+// River writes the end of an attempt or a lookup after the worker has looked for the mark. The reason that it writes is not why the message
+// was not sent: it was sent.
+func TestResolveSentWhileTheEndOfALookupIsWritten(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.SettleFor = time.Minute
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		before := ""
+		require.Eventually(t, func() bool {
+			record := show(t, r, "a")
+			before = record.Reason
+			return record.State == available && strings.Contains(before, "unknown outcome")
+		}, patience, 10*time.Millisecond)
+		markResolvedSent(t, r)
+		record := await(t, r, "a", completed)
+		require.Equal(t, messaging.Accepted, record.Verdict)
+		require.Equal(t, "resolved as sent: "+before, record.Reason)
+		require.NoError(t, record.Err)
+		outcome := got.await(t, "a")
+		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.Empty(t, outcome.Reason, "the message was accepted")
+		require.NoError(t, outcome.Err)
+		require.Zero(t, outcome.Receipt)
+	})
+}
+
+// markResolvedSent marks the only message as resolved as Sent and leaves everything else as its worker recorded it.
+func markResolvedSent(t test, r rig) {
+	t.Helper()
+	merge := `jsonb_patch(metadata, '{"resolved_sent": true}')`
+	if t.isPostgres {
+		merge = `metadata || '{"resolved_sent": true}'`
+	}
+	r.exec(t, "UPDATE JOBS SET metadata = "+merge+" WHERE kind = 'messaging'")
+}
+
+// A process that was frozen may record its failure after a lookup has found the message.
+func TestReasonOfALateFailureOfAnAcceptedMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		await(t, r, "a", completed)
+		merge := `jsonb_patch(metadata, '{"verdict": "unknown", "reason": "HTTP 503"}')`
+		if t.isPostgres {
+			merge = `metadata || '{"verdict": "unknown", "reason": "HTTP 503"}'`
+		}
+		r.exec(t, "UPDATE JOBS SET metadata = "+merge+" WHERE kind = 'messaging'")
+		record := show(t, r, "a")
+		require.Equal(t, messaging.Accepted, record.Verdict)
+		require.NotEmpty(t, record.Receipt.ID)
+		require.Empty(t, record.Reason)
 	})
 }
 
@@ -137,11 +208,7 @@ func TestResolveSentWhileTheOutcomeIsWritten(t *testing.T) {
 		r.start(t)
 		before := await(t, r, "a", discarded).Reason
 		require.NotEmpty(t, before)
-		merge := `jsonb_patch(metadata, '{"resolved_sent": true}')`
-		if t.isPostgres {
-			merge = `metadata || '{"resolved_sent": true}'`
-		}
-		r.exec(t, "UPDATE JOBS SET metadata = "+merge+" WHERE kind = 'messaging'")
+		markResolvedSent(t, r)
 		record := await(t, r, "a", completed)
 		require.Equal(t, messaging.Accepted, record.Verdict)
 		require.Equal(t, "resolved as sent: "+before, record.Reason)

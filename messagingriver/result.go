@@ -50,7 +50,7 @@ func acceptedResult(receipt messaging.Receipt) result {
 	return r
 }
 
-// resolvedResult returns the result for a message that was resolved as Sent while a worker had it. The decision has recorded the reason.
+// resolvedResult returns the result for a message that was resolved as Sent while a worker had it. The reason before is kept.
 func resolvedResult() result {
 	r := finalResult(rivertype.JobStateCompleted, "")
 	delete(r.facts, keyReason)

@@ -52,7 +52,7 @@ func sqliteStatements() statements {
 			UPDATE river_job SET
 				state = CASE WHEN state = 'running' THEN state ELSE 'completed' END,
 				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE datetime('now', 'subsec') END,
-				metadata = jsonb_patch(metadata, json_object('verdict', 'accepted', 'resolved_sent', json('true'), 'reason', ` + reasonOfSent + `))
+				metadata = jsonb_patch(metadata, '{"verdict": "accepted", "resolved_sent": true}')
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
 		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.

@@ -68,14 +68,6 @@ const (
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
 )
 
-// reasonOfSent is the reason of a message that is resolved as Sent: it keeps the reason before. A delivery report can be repeated.
-const reasonOfSent = `
-	CASE
-		WHEN metadata->'resolved_sent' IS NOT NULL THEN metadata->>'reason'
-		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'resolved as sent'
-		ELSE 'resolved as sent: ' || (metadata->>'reason')
-	END`
-
 // reasonOfDrop is the reason of a message that is dropped: it keeps the reason before.
 const reasonOfDrop = `
 	CASE

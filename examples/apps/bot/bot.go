@@ -170,14 +170,19 @@ func wantsReply(content webhook.Content) bool {
 	return true
 }
 
+// The reference ID of a reply begins with one of these. Only a reply on chat app 2 can be too late for the window.
+const (
+	prefixChatApp1 = "reply-chatapp1-"
+	prefixChatApp2 = "reply-chatapp2-"
+)
+
 // reply returns a reply on the chat app of the message. Chat app 1 has no buttons, so the text says what to write. The reference ID does not
 // depend on m.ID, which may be empty: the transaction of the event already ensures one reply to each message.
 func (b *bot) reply(m webhook.ChatMessage, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
-	reference := "reply-" + rand.Text()
 	if m.Callback == webhook.CallbackChatApp1 {
-		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(reference).WithCallback(b.callback)
+		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(prefixChatApp1 + rand.Text()).WithCallback(b.callback)
 	}
-	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: reference, CallbackURL: b.callback}
+	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: prefixChatApp2 + rand.Text(), CallbackURL: b.callback}
 	reply.Content = chatapp2.Text{Body: text}
 	if len(buttons) > 0 {
 		reply.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
@@ -210,20 +215,19 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if err != nil {
 		return err
 	}
-	return b.replaceLate(ctx, tx, report)
+	return b.noteFailure(ctx, tx, report)
 }
 
-// replaceLate logs a reply that was not delivered, and replaces it by a template if it was too late for the window.
-func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
+// noteFailure logs a message that was not delivered, and replaces a reply that was too late for the window.
+func (b *bot) noteFailure(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
 	if !report.Status.Failed() {
 		return nil
 	}
-	b.logger.WarnContext(ctx, "bot: a reply was not delivered", "report", report)
-	if report.ErrorCode != windowClosed || report.ReferenceID == "" {
+	b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
+	if report.ErrorCode != windowClosed {
 		return nil
 	}
-	_, err := b.outbox.Insert(ctx, tx, b.template(report.To, report.ReferenceID))
-	return b.skipInvalid(ctx, err)
+	return b.replaceLate(ctx, tx, report.To, report.ReferenceID)
 }
 
 // windowClosed is the platform's code for a reply that it accepted after the window had closed.
@@ -238,12 +242,12 @@ func (b *bot) errorHook() webhook.Hook {
 	}}
 }
 
-// outcome logs each reply that was not sent, and replaces it by a template if it was too late for the window.
+// outcome logs each message that was not sent, and replaces a reply that was too late for the window.
 func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error {
 	if outcome.Err == nil {
 		return nil
 	}
-	b.logger.WarnContext(ctx, "bot: a reply was not sent", "reference_id", outcome.Reference,
+	b.logger.WarnContext(ctx, "bot: a message was not sent", "reference_id", outcome.Reference,
 		"verdict", outcome.Verdict, "error", outcome.Err)
 	reply, isChat := outcome.Message.(chatapp2.Message)
 	if !isChat || !errors.Is(outcome.Err, messaging.ErrWindowClosed) {
@@ -254,14 +258,24 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	_, err = b.outbox.Insert(ctx, tx, b.template(reply.To, outcome.Reference))
-	if err = b.skipInvalid(ctx, err); err != nil {
+	if err = b.replaceLate(ctx, tx, reply.To, outcome.Reference); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// template returns the template in place of the reply with a reference ID. Its own reference ID ensures that there is only one.
+// replaceLate enqueues a template in place of a reply on chat app 2. If the service rejects the template, too, replaceLate does nothing: the
+// reference ID of a template is not that of a reply.
+func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, to, reference string) error {
+	if !strings.HasPrefix(reference, prefixChatApp2) {
+		return nil
+	}
+	_, err := b.outbox.Insert(ctx, tx, b.template(to, reference))
+	return b.skipInvalid(ctx, err)
+}
+
+// template returns the template in place of the reply with a reference ID. The template's own reference ID depends on it, so a reply has one
+// template, even if its failure is reported twice.
 func (b *bot) template(to, reference string) messaging.Message {
 	return chatapp2.Message{
 		To:          to,

@@ -1,6 +1,6 @@
 // Command bot replies to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each message gets
 // at most one reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes
-// too late for the 24-hour window of chat app 2.
+// too late for the 24-hour window of chat app 2. ../shop has a handler of SMS that shares opt-outs with the chat apps.
 //
 //	go run ./examples/apps/bot            replies to two people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start

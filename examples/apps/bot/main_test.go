@@ -22,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -270,6 +272,53 @@ func TestTemplateForAReplyThatIsReportedAsTooLate(t *testing.T) {
 	}
 	assert.Equal(t, "template", c.reply().Kind)
 	assert.Len(t, c.service.Sent(), 2)
+}
+
+// A template that fails is not replaced by another one: the bot would send templates without end, each at a cost.
+func TestNoTemplateForATemplate(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	fail := func(id string) {
+		t.Helper()
+		for _, result := range c.service.ReportDelivery(t.Context(), id, "failed", messagingtest.WithErrorCode(windowClosed)) {
+			require.NoError(t, result.Err)
+			require.Equal(t, http.StatusOK, result.StatusCode)
+		}
+	}
+	menu := c.reply()
+	fail(menu.ID)
+	template := c.reply()
+	require.Equal(t, "template", template.Kind)
+	fail(template.ID)
+	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())
+
+	refused := messagingriver.Outcome{
+		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
+		Err: messaging.ErrWindowClosed, Message: c.bot.template(person, menu.ReferenceID),
+	}
+	require.NoError(t, c.bot.outcome(t.Context(), refused))
+	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())
+}
+
+// A code of chat app 2's platform says nothing about the window of another channel.
+func TestNoTemplateForAReplyOnChatApp1(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{Channel: "chatapp1", ID: "in-1", From: person, Text: "hi"})
+	reply := c.reply()
+	c.service.ReportDelivery(t.Context(), reply.ID, "failed", messagingtest.WithErrorCode(windowClosed))
+	require.Equal(t, []string{reply.ReferenceID}, c.references())
+}
+
+// references returns the reference IDs of all messages that the bot enqueued, in this order.
+func (c *conversation) references() (all []string) {
+	c.t.Helper()
+	for record, err := range c.bot.outbox.List(c.t.Context()) {
+		require.NoError(c.t, err)
+		all = append(all, record.Reference)
+	}
+	return all
 }
 
 func TestSettingsNameAllThatIsMissing(t *testing.T) {

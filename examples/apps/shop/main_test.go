@@ -578,12 +578,20 @@ func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 			}
 			require.Eventually(t, hasState(rivertype.JobStateDiscarded), time.Minute, 20*time.Millisecond)
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
-			report := messagingtest.DeliveryReport{Status: "sent", ReferenceID: "order-1", To: phone}
+			report := messagingtest.DeliveryReport{Status: "sent", ID: service.Sent()[0].ID, ReferenceID: "order-1", To: phone}
 			service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 			require.Eventually(t, hasState(rivertype.JobStateCompleted), time.Minute, 20*time.Millisecond)
 			assert.Equal(t, "accepted", s.columnOf(t, "verdict", "order-1"))
 			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"), "the report is not final")
 			assert.Len(t, service.Sent(), 1)
+
+			// No receipt comes, and the next report has only the message ID.
+			outcome := messagingriver.Outcome{Verdict: messaging.Accepted}
+			outcome.Key = messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
+			require.NoError(t, s.noteOutcome(t.Context(), outcome))
+			require.Equal(t, report.ID, s.columnOf(t, "message_id", "order-1"))
+			s.call(t, service, messagingtest.DeliveryReport{Status: "delivered", ID: report.ID, To: phone})
+			assert.Equal(t, "delivered", s.columnOf(t, "state", "order-1"))
 		})
 	}
 }

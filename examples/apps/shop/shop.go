@@ -249,7 +249,8 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 		}
 	}
 	// A report may have proved meanwhile that the message was accepted.
-	const note = "UPDATE shop_order SET verdict = $1, message_id = $2 WHERE reference = $3 AND (verdict <> 'accepted' OR $1 = 'accepted')"
+	const note = `UPDATE shop_order SET verdict = $1, message_id = COALESCE(NULLIF($2, ''), message_id)
+		WHERE reference = $3 AND (verdict <> 'accepted' OR $1 = 'accepted')`
 	_, err := s.db.ExecContext(ctx, note, outcome.Verdict.String(), outcome.Receipt.ID, outcome.Reference)
 	return err
 }
@@ -357,8 +358,9 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if err != nil {
 		return err
 	}
-	// This also locks the order until the transaction ends.
-	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET verdict = 'accepted' WHERE reference = $1", reference)
+	// This also locks the order until the transaction ends. If the response was lost, no receipt has the message ID.
+	const accept = "UPDATE shop_order SET verdict = 'accepted', message_id = COALESCE(NULLIF(message_id, ''), $1) WHERE reference = $2"
+	_, err = tx.ExecContext(ctx, accept, report.ID, reference)
 	if err != nil || !report.Status.Final() {
 		return err
 	}
