@@ -531,7 +531,7 @@ func (c *codes) report(report webhook.DeliveryReport) {
 			continue
 		}
 		sent.setStatus(report.Status)
-		if chatReference := sent.reference; sent.status == webhook.StatusFailed && !sent.isBySMS {
+		if chatReference := sent.reference; sent.status.Failed() && !sent.isBySMS {
 			c.background.Go(func() { c.sendSMSLater(chatReference) })
 		}
 	}

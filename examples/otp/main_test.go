@@ -251,16 +251,18 @@ func TestCodeThatArrivedIsNotSentByTheNextChannel(t *testing.T) {
 
 func TestCodeGoesByTheNextChannelOnceAfterFailedReports(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
-	_, digits := sentCode(t, service, target)
-	for range 2 {
-		service.ReportDelivery(t.Context(), service.Sent()[0].ID, "failed")
+	for _, status := range []string{"failed", "expired", "rejected"} {
+		service, c, target := serveTest(t)
+		_, digits := sentCode(t, service, target)
+		for range 2 {
+			service.ReportDelivery(t.Context(), service.Sent()[0].ID, status)
+		}
+		c.background.Wait()
+		sent := service.Sent()
+		require.Len(t, sent, 2, status)
+		assert.Equal(t, digits, sent[1].Code())
+		assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
 	}
-	c.background.Wait()
-	sent := service.Sent()
-	require.Len(t, sent, 2)
-	assert.Equal(t, digits, sent[1].Code())
-	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
 }
 
 func TestEveryCodeArrivesWhileChatApp2IsDown(t *testing.T) {
