@@ -349,7 +349,8 @@ func (op *operator) campaign() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
 		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
-"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.`,
+"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
+"resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.`,
 		Example: `  outbox campaign pause spring
   outbox campaign resume spring`,
 		Args: exactArgs("pause|resume|cancel", "NAME"),
