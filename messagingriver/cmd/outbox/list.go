@@ -111,7 +111,7 @@ func (op *operator) list() *cobra.Command {
 			return err
 		}
 		if *campaign != "" { // a mistyped name is an error
-			if _, err := db.Campaigns(cmd.Context(), *campaign); err != nil {
+			if _, err = db.Campaigns(cmd.Context(), *campaign); err != nil {
 				return err
 			}
 		}
