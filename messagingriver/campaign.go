@@ -100,8 +100,9 @@ func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, on riverdriver.Execu
 	return isPaused, err
 }
 
-// ResumeCampaign ends what PauseCampaign began and returns how many messages wait again. Call it again to resume messages that a transaction
-// under way enqueued as pending: as long as there is one, the campaign is paused.
+// ResumeCampaign ends what PauseCampaign began and returns how many messages wait again. Messages of the campaign that a guard postponed, paused
+// or not, become due at once, and the guard is asked again. Call ResumeCampaign again to resume messages that a transaction under way enqueued as
+// pending: as long as there is one, the campaign is paused.
 func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, o.database.statements.resumeCampaign)
 }

@@ -43,7 +43,8 @@ type Record struct {
 	Reason string `json:"reason,omitempty"`
 	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
 	Err error `json:"-"`
-	// Receipt is the receipt of an accepted message, or nil if the message was resolved as Sent without one. Its Raw is nil.
+	// Receipt is the receipt of an accepted message, or nil if the message was resolved as Sent without one: then client.SMS.Find returns what an
+	// SMS cost. Its Raw is nil.
 	Receipt *messaging.Receipt `json:"receipt,omitempty"`
 	// Message is nil if it cannot be read, or was deleted because it was accepted or dropped.
 	Message messaging.Message `json:"-"`

@@ -295,6 +295,59 @@ func TestPausedCampaignRepeatsNoAttempt(t *testing.T) {
 	})
 }
 
+// A guard that postponed messages for hours is asked again, once its setting is right. Messages that the program wants later stay, and so does a
+// probe: the service may want it later.
+func TestResumeCampaignAsksTheGuardAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		isPostponed := atomic.Bool{}
+		isPostponed.Store(true)
+		guard := func(context.Context, messaging.Outgoing) error {
+			if isPostponed.Load() {
+				return messaging.Postpone(8 * time.Hour)
+			}
+			return nil
+		}
+		r := t.newRig(t, newClient(t, service, messaging.WithGuard(guard)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("waits"), text("paused"), text("probe"))
+		r.insert(t, messagingriver.InsertOptions{}, text("other"))
+		stop := r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, scheduled) == 4 }, patience, 10*time.Millisecond)
+		stop()
+		isPostponed.Store(false)
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", At: time.Now().Add(time.Hour)}, text("later"))
+		r.exec(t, "UPDATE JOBS SET state = 'pending' WHERE args->>'reference' = 'paused'")
+		r.exec(t, "UPDATE JOBS SET queue = 'messaging_sms_probe' WHERE args->>'reference' = 'probe'")
+
+		n, err := r.ResumeCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		for _, reference := range []string{"later", "probe", "other"} {
+			require.Equal(t, scheduled, show(t, r, reference).State, reference)
+			require.Greater(t, time.Until(show(t, r, reference).Scheduled), 30*time.Minute, reference)
+		}
+		r.start(t)
+		await(t, r, "waits", completed)
+		await(t, r, "paused", completed)
+		require.Len(t, service.Sent(), 2)
+	})
+}
+
+// The error of the last attempt may be old, but a message that may have been sent is not worked by its campaign.
+func TestResumeCampaignLeavesUnknownMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", At: time.Now().Add(time.Hour)}, text("a"))
+		mergeMetadata(t, r, `{"verdict": "unknown", "classes": ["postponed"]}`)
+		n, err := r.ResumeCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.Equal(t, scheduled, show(t, r, "a").State)
+	})
+}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

@@ -46,7 +46,8 @@ type Options struct {
 	Schema string
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
 	// behind these messages, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
-	// To reach a rate, a process needs as many workers as messages are in flight: at 100 a second and 0.4 seconds a response, 40.
+	// To reach a rate, a process needs as many workers as messages are in flight: at 100 a second and 0.4 seconds a response, 40. Status can count
+	// more messages as running: those whose attempts have ended, until River has written their outcomes.
 	//
 	// On PostgreSQL a worker holds no connection while it waits for a guard or a response, and workers write together. So the pool needs 4
 	// connections however many workers there are, 1 of them for notifications: 100 workers were as fast with 3 connections as with 10. Add
@@ -59,7 +60,8 @@ type Options struct {
 	// SendTimeout. It must be the same in all processes.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is discarded, 15 minutes by default. It should be longer
-	// than the service takes to list an accepted message.
+	// than the service takes to list an accepted message. Lookups that fail prove nothing: then the SMS is looked up again, at most 10 minutes
+	// later, and discarded 24 hours after SettleFor at the latest.
 	SettleFor time.Duration
 	// Keep is how long completed and cancelled messages keep their reference ID from being used again, 30 days by default. Discarded
 	// ones are kept until a person decides.

@@ -15,7 +15,10 @@ func postgresStatements() statements {
 		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
 		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
 		isInDoubt = isInDoubtOnPostgres
-		isOnHold  = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
+		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
+		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
+			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+		isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
 	)
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
@@ -92,8 +95,9 @@ func postgresStatements() statements {
 		resumeCampaign: `
 			WITH changed AS (
 				UPDATE river_job SET
-					state = CAST(CASE WHEN scheduled_at > now() THEN 'scheduled' ELSE 'available' END AS river_job_state)
-				WHERE ` + isOfOne + ` AND state = 'pending'
+					state = CAST(CASE WHEN scheduled_at > now() AND NOT ` + isPostponed + ` THEN 'scheduled' ELSE 'available' END AS river_job_state),
+					scheduled_at = CASE WHEN ` + isPostponed + ` THEN LEAST(scheduled_at, now()) ELSE scheduled_at END
+				WHERE ` + isOfOne + ` AND (state = 'pending' OR ` + isPostponed + `)
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 		cancelCampaign: `

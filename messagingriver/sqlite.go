@@ -42,7 +42,10 @@ func sqliteStatements() statements {
 		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
 		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
 		isInDoubt = isInDoubtOnSQLite
-		isOnHold  = `metadata->'pause'->>'at' = paused_at`
+		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
+		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
+			AND EXISTS (SELECT 1 FROM json_each(metadata, '$.classes') WHERE value = 'postponed') AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+		isOnHold = `metadata->'pause'->>'at' = paused_at`
 	)
 	return statements{
 		clock: `SELECT unixepoch('subsec')`,
@@ -103,8 +106,10 @@ func sqliteStatements() statements {
 			UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
 			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt,
 		resumeCampaign: `
-			UPDATE river_job SET state = CASE WHEN scheduled_at > datetime('now', 'subsec') THEN 'scheduled' ELSE 'available' END
-			WHERE ` + isOfOne + ` AND state = 'pending'`,
+			UPDATE river_job SET
+				state = CASE WHEN scheduled_at > datetime('now', 'subsec') AND NOT ` + isPostponed + ` THEN 'scheduled' ELSE 'available' END,
+				scheduled_at = CASE WHEN ` + isPostponed + ` THEN MIN(scheduled_at, datetime('now', 'subsec')) ELSE scheduled_at END
+			WHERE ` + isOfOne + ` AND (state = 'pending' OR ` + isPostponed + `)`,
 		cancelCampaign: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
 				metadata = jsonb_patch(metadata, '{"reason": "its campaign was cancelled", "classes": null}')

@@ -12,9 +12,9 @@
 //	CAMPAIGN_ZONE        the time zone of the recipients, such as Asia/Manila
 //	CAMPAIGN_DATABASE    a PostgreSQL URL such as postgres://user@localhost/shop; without it, an SQLite file in the folder
 //
-// Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start it again, too. For up to 16
-// minutes it then looks up each message that may have been sent. A message that the service does not list is unknown in results.csv, and waits
-// for a person. On PostgreSQL these are only messages whose requests had begun. On SQLite they are the messages that were in work, even if they
+// Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start it again, too. It then looks up
+// each message that may have been sent: for up to 16 minutes, and for up to a day longer while the listing of the service is down. A message
+// that the service does not list is unknown in results.csv, and waits for a person. On PostgreSQL these are only messages whose requests had begun. On SQLite they are the messages that were in work, even if they
 // still waited for the rate. Find out whether the message was sent, and decide with the command outbox (see docs/outbox.md):
 //
 //	export DATABASE_URL=FOLDER/campaign.db    # or $CAMPAIGN_DATABASE, with outbox --schema campaign_spring
@@ -54,6 +54,7 @@ import (
 )
 
 const (
+	// name is the name of the campaign. Each campaign needs its own: an ID is sent once under a name.
 	name = "spring"
 	// rate is how many messages a second the account may send.
 	rate = 50
@@ -178,7 +179,7 @@ func run(ctx context.Context, in settings) error {
 	if err != nil {
 		return err
 	}
-	return send(ctx, in.folder, database.db, client, outbox)
+	return send(ctx, in.folder, database, client, outbox)
 }
 
 // database has the messages and the opt-outs.
@@ -209,8 +210,19 @@ func (d *database) newOutbox(client *messaging.Client, options messagingriver.Op
 	if d.pool == nil {
 		return messagingriver.NewSQLite(d.db, client, options)
 	}
-	options.Schema = "campaign_" + name
+	options.Schema = schema
 	return messagingriver.NewPostgresSQL(d.pool, client, options)
+}
+
+// schema is where the messages are on PostgreSQL.
+const schema = "campaign_" + name
+
+// recipients returns the name of the table that has the number of each message. The outbox deletes the numbers of accepted messages.
+func (d *database) recipients() string {
+	if d.pool == nil {
+		return "recipients"
+	}
+	return schema + ".recipients"
 }
 
 // close closes the database. Everything is committed.
@@ -222,7 +234,7 @@ func (d *database) close() {
 }
 
 // send sends to the recipients in a folder, and writes the results.
-func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Client, outbox *messagingriver.Outbox[*sql.Tx]) error {
+func send(ctx context.Context, folder string, database *database, client *messaging.Client, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	err := outbox.Migrate(ctx)
 	if err != nil {
 		return err
@@ -231,10 +243,11 @@ func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Clie
 	if err != nil {
 		return err
 	}
-	log.Printf("%d lines are valid, and %d are not", len(messages), len(invalid))
-	if err = enqueue(ctx, db, outbox, messages); err != nil {
+	added, err := enqueue(ctx, database, outbox, messages)
+	if err != nil {
 		return err
 	}
+	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(messages)-added, len(invalid))
 	if err = outbox.Start(ctx); err != nil {
 		return err
 	}
@@ -243,7 +256,7 @@ func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Clie
 	if err = errors.Join(waitErr, stopErr); err != nil {
 		return err
 	}
-	return writeResults(ctx, folder+"/results.csv", outbox, invalid)
+	return writeResults(ctx, folder+"/results.csv", outbox, messages, invalid)
 }
 
 // receive serves the webhook for SMS, so that STOP is noted in the book. Without it, nothing may be sent. The webhook needs no store: to note a
@@ -280,7 +293,7 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 }
 
 // readRecipients returns the messages of a file and, for each line that cannot be sent, its row of the results.
-func readRecipients(path string, client *messaging.Client) (messages []messaging.Message, invalid [][]string, err error) {
+func readRecipients(path string, client *messaging.Client) (messages []sms.Message, invalid [][]string, err error) {
 	file, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
 		return nil, nil, err
@@ -322,7 +335,7 @@ func invalidLine(row []string, line int, reason error) []string {
 	if len(row) > 0 {
 		reference += row[0]
 	}
-	return []string{reference, "invalid", "", fmt.Sprintf("line %d: %v", line, reason)}
+	return []string{reference, "invalid", "", fmt.Sprintf("line %d: %v", line, reason), "", "", ""}
 }
 
 // earlierLines has the IDs and the numbers of the valid lines before a line.
@@ -336,35 +349,89 @@ func canonical(number string) string { return strings.TrimLeft(number, "+0") }
 
 // readRow returns the message of a line. The ID and the number must not be those of an earlier line: the outbox would skip the ID without a
 // word, and the number would get two messages.
-func readRow(row []string, client *messaging.Client, earlier earlierLines) (messaging.Message, error) {
+func readRow(row []string, client *messaging.Client, earlier earlierLines) (sms.Message, error) {
 	if len(row) != 3 {
-		return nil, fmt.Errorf("want 3 columns, got %d", len(row))
+		return sms.Message{}, fmt.Errorf("want 3 columns, got %d", len(row))
 	}
 	id := row[0]
 	number := row[1]
 	text := row[2]
 	if id == "" || earlier.ids[id] {
-		return nil, errors.New("the id is absent, or that of another line")
+		return sms.Message{}, errors.New("the id is absent, or that of another line")
 	}
 	if line, isRepeated := earlier.numbers[canonical(number)]; isRepeated {
-		return nil, fmt.Errorf("same number as line %d", line)
+		return sms.Message{}, fmt.Errorf("same number as line %d", line)
 	}
 	message := sms.Message{From: "ACME", ReferenceID: name + "-" + id, To: number, Text: text, Marketing: true}
 	return message, client.SMS.Validate(message)
 }
 
-// enqueue enqueues the messages. The outbox skips those whose reference IDs it knows.
-func enqueue(ctx context.Context, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx], messages []messaging.Message) error {
-	tx, err := db.BeginTx(ctx, nil)
+// enqueue enqueues the messages and returns how many are new. The outbox skips those whose reference IDs it knows. If one of them was for another
+// number, nothing is enqueued: the result of the earlier message would be taken for that of the new number.
+func enqueue(
+	ctx context.Context, database *database, outbox *messagingriver.Outbox[*sql.Tx], recipients []sms.Message,
+) (added int, err error) {
+	tx, err := database.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	if err = noteRecipients(ctx, tx, database.recipients(), recipients); err != nil {
+		return 0, err
+	}
+	messages := make([]messaging.Message, len(recipients))
+	for i, message := range recipients {
+		messages[i] = message
+	}
+	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 48 * time.Hour}
+	added, err = outbox.InsertMany(ctx, tx, messages, options)
+	if err != nil {
+		return 0, err
+	}
+	return added, tx.Commit()
+}
+
+// noteRecipients adds the numbers of new messages to a table. It returns an error if a message is in the table with another number.
+func noteRecipients(ctx context.Context, tx *sql.Tx, table string, recipients []sms.Message) error {
+	if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+table+" (reference TEXT PRIMARY KEY, number TEXT NOT NULL)"); err != nil {
+		return err
+	}
+	known, err := knownNumbers(ctx, tx, table)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 48 * time.Hour}
-	if _, err := outbox.InsertMany(ctx, tx, messages, options); err != nil {
-		return err
+	for _, message := range recipients {
+		number, isKnown := known[message.ReferenceID]
+		if !isKnown {
+			insert := "INSERT INTO " + table + " (reference, number) VALUES ($1, $2)" //nolint:gosec // the table is a constant
+			if _, err := tx.ExecContext(ctx, insert, message.ReferenceID, message.To); err != nil {
+				return err
+			}
+			continue
+		}
+		if canonical(number) != canonical(message.To) {
+			return fmt.Errorf("%s was enqueued for another number; give the line a new id, or another campaign another name", message.ReferenceID)
+		}
 	}
-	return tx.Commit()
+	return nil
+}
+
+// knownNumbers returns the numbers in a table by their reference IDs.
+func knownNumbers(ctx context.Context, tx *sql.Tx, table string) (map[string]string, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT reference, number FROM "+table) //nolint:gosec // the table is a constant
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err has its error
+	known := map[string]string{}
+	for rows.Next() {
+		var reference, number string
+		if err := rows.Scan(&reference, &number); err != nil {
+			return nil, err
+		}
+		known[reference] = number
+	}
+	return known, rows.Err()
 }
 
 // wait returns when all messages are final.
@@ -390,18 +457,26 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	}
 }
 
-// writeResults writes the reference ID, the verdict, the message ID and the reason of each line to a file.
-func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], invalid [][]string) error {
-	results := [][]string{{"reference", "verdict", "message", "reason"}}
+// writeResults writes what became of each line to a file. A message that a person resolved as sent has no message ID and no cost.
+func writeResults(
+	ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], messages []sms.Message, invalid [][]string,
+) error {
+	numbers := map[string]string{}
+	for _, message := range messages {
+		numbers[message.ReferenceID] = message.To
+	}
+	results := [][]string{{"reference", "verdict", "message", "reason", "cost", "currency", "recipient"}}
 	for record, err := range outbox.List(ctx) {
 		if err != nil {
 			return err
 		}
-		messageID := ""
+		var receipt messaging.Receipt
 		if record.Receipt != nil {
-			messageID = record.Receipt.ID
+			receipt = *record.Receipt
 		}
-		results = append(results, []string{record.Reference, record.Verdict.String(), messageID, record.Reason})
+		results = append(results, []string{
+			record.Reference, record.Verdict.String(), receipt.ID, record.Reason, receipt.Cost, receipt.Currency, numbers[record.Reference],
+		})
 	}
 	var file bytes.Buffer
 	if err := csv.NewWriter(&file).WriteAll(append(results, invalid...)); err != nil {

@@ -93,10 +93,17 @@ func zoneAt(hour int) string {
 
 func (p *program) start() *exec.Cmd {
 	p.t.Helper()
+	process := p.command()
+	require.NoError(p.t, process.Start())
+	return process
+}
+
+// command returns the program, which is not started yet.
+func (p *program) command() *exec.Cmd {
+	p.t.Helper()
 	process := exec.CommandContext(p.t.Context(), os.Args[0])
 	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_ZONE="+p.zone,
 		"CAMPAIGN_DATABASE="+p.database, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
-	require.NoError(p.t, process.Start())
 	return process
 }
 
@@ -230,12 +237,12 @@ func TestRepeatedNumber(t *testing.T) {
 	require.Len(t, p.service.Sent(), 2)
 	results := p.results()
 	for _, m := range p.service.Sent() {
-		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",\n")
+		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",,0.50,XTS,"+m.To+"\n")
 	}
 	for _, line := range []string{
-		"spring-3,invalid,,line 4: same number as line 2\n",
-		"spring-4,invalid,,line 5: same number as line 2\n",
-		"spring-5,invalid,,line 6: same number as line 3\n",
+		"spring-3,invalid,,line 4: same number as line 2,,,\n",
+		"spring-4,invalid,,line 5: same number as line 2,,,\n",
+		"spring-5,invalid,,line 6: same number as line 3,,,\n",
 	} {
 		assert.Contains(t, results, line)
 	}
@@ -248,9 +255,39 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	p.service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	require.NoError(t, p.start().Wait())
 	results := p.results()
-	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason\n"))
+	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason,cost,currency,recipient\n"))
 	assert.Contains(t, results, "spring-1,refused,,")
 	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
+}
+
+// Another file with IDs that were enqueued before does not take the results of the earlier messages for its own.
+func TestKnownIDWithAnotherNumber(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n")
+	require.NoError(t, p.start().Wait())
+	results := p.results()
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte("id,number,text\n1,+639181234567,Summer\n2,+639191234567,Summer\n"), 0o600))
+	process := p.command()
+	var said strings.Builder
+	process.Stderr = &said
+	require.Error(t, process.Run())
+	assert.Contains(t, said.String(), "spring-1 was enqueued for another number")
+	assert.NotContains(t, said.String(), "639")
+	assert.Len(t, p.service.Sent(), 1)
+	assert.Equal(t, results, p.results())
+}
+
+func TestNewAndKnownLinesAreCounted(t *testing.T) {
+	t.Parallel()
+	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
+	p := newProgram(t, 12, recipients)
+	require.NoError(t, p.start().Wait())
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,00639181234567,Spring sale\n3,12,Spring sale\n"), 0o600))
+	process := p.command()
+	var said strings.Builder
+	process.Stderr = &said
+	require.NoError(t, process.Run())
+	assert.Contains(t, said.String(), "new lines: 1; known: 1; invalid: 1")
 }
 
 // TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,7 @@ const outboxHelp = `Operate an outbox of messages in PostgreSQL or SQLite. The c
 Environment:
 
   DATABASE_URL            postgres://… or the path of an SQLite file. Required
+  OUTBOX_SCHEMA           the schema of the outbox on PostgreSQL, if --schema is absent. The default is messaging
   MESSAGING_BASE_URL      the service. Only audit calls it
   MESSAGING_TOKEN         its token, or MESSAGING_API_KEY and MESSAGING_API_SECRET. Only audit uses it
   MESSAGING_CONTRACT      the file of your contract, if you have one. audit and load use it
@@ -63,7 +65,7 @@ func command(getenv func(string) string) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w; -h lists the flags", err) })
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
-	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
+	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default $OUTBOX_SCHEMA, or \"messaging\")")
 	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
 	root.AddCommand(op.pause(), op.resume())
 	root.SetHelpCommand(helpCommand())
@@ -156,13 +158,28 @@ func (op *operator) withDatabase(
 			return err
 		}
 		mayCreate := required == requiresNothing
-		db, err := open(cmd.Context(), op.getenv("DATABASE_URL"), mayCreate, op.client, op.options)
+		url := op.getenv("DATABASE_URL")
+		options := op.options
+		if isPostgres(url) {
+			options.Schema = cmp.Or(options.Schema, op.getenv("OUTBOX_SCHEMA"), "messaging")
+		}
+		db, err := open(cmd.Context(), url, mayCreate, op.client, options)
 		if err != nil {
 			return err
 		}
 		defer db.close()
-		return run(cmd, args, db)
+		return nameSchema(run(cmd, args, db), options.Schema)
 	}
+}
+
+// nameSchema returns an error that names the schema, if its tables are missing on PostgreSQL. The outbox may be in another one.
+func nameSchema(err error, schema string) error {
+	const undefinedTable, undefinedSchema = "42P01", "3F000"
+	refusal, isRefusal := errors.AsType[*pgconn.PgError](err)
+	if !isRefusal || (refusal.Code != undefinedTable && refusal.Code != undefinedSchema) {
+		return err
+	}
+	return fmt.Errorf("there is no outbox in the schema %q: set --schema or OUTBOX_SCHEMA to its schema, or create one with outbox migrate: %w", schema, refusal)
 }
 
 // print writes a value as a line of JSON, or as text.
@@ -332,7 +349,8 @@ func (op *operator) campaign() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
 		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
-"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.`,
+"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
+"resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.`,
 		Example: `  outbox campaign pause spring
   outbox campaign resume spring`,
 		Args: exactArgs("pause|resume|cancel", "NAME"),

@@ -61,13 +61,18 @@ func open(ctx context.Context, url string, create bool, client *messaging.Client
 	switch {
 	case url == "":
 		return nil, errors.New("DATABASE_URL is empty; want postgres://… or the path of an SQLite file")
-	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+	case isPostgres(url):
 		return openPostgres(ctx, url, client, options)
 	case strings.Contains(url, "://"):
 		return nil, errors.New("DATABASE_URL names a database of another kind; want postgres://… or the path of an SQLite file")
 	default:
 		return openSQLite(url, create, client, options)
 	}
+}
+
+// isPostgres reports whether a URL is of a PostgreSQL database.
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
 // openPostgres opens an outbox in PostgreSQL.

@@ -27,9 +27,18 @@ type fileLine struct {
 
 // lineReader reads the lines of a file.
 type lineReader interface {
-	// next returns the next line, or io.EOF. After another error the line has its number.
+	// next returns the next line, or io.EOF. After another error the line has its number. If the error matches messaging.ErrInvalid, next can be
+	// called again.
 	next() (fileLine, error)
 }
+
+// wrongLineError is the error of a line whose message or options are invalid. The lines after it can be read.
+type wrongLineError struct{ reason string }
+
+func (e wrongLineError) Error() string { return e.reason }
+
+// Is reports whether target is messaging.ErrInvalid.
+func (e wrongLineError) Is(target error) bool { return target == messaging.ErrInvalid }
 
 // jsonLines reads a JSON object from each line.
 type jsonLines struct {
@@ -157,7 +166,7 @@ func (l *csvLines) next() (fileLine, error) {
 	case "true":
 		message.Marketing = true
 	default:
-		return fileLine{number: number}, fmt.Errorf("marketing is %q; want true or false", marketing)
+		return fileLine{number: number}, wrongLineError{fmt.Sprintf("marketing is %q; want true or false", marketing)}
 	}
 	options := lineOptions{
 		Campaign: value("campaign"),

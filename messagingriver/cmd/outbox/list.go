@@ -20,6 +20,28 @@ type listedMessage struct {
 	Verdict string             `json:"verdict"` // a word of verdictHelp
 	Reason  string             `json:"reason"`
 	Time    time.Time          `json:"time"`
+
+	Campaign  string `json:"campaign,omitzero"`
+	MessageID string `json:"messageID,omitzero"`
+	Cost      string `json:"cost,omitzero"`
+	Currency  string `json:"currency,omitzero"`
+}
+
+func newListedMessage(record messagingriver.Record) listedMessage {
+	message := listedMessage{
+		Key:      record.Key,
+		State:    record.State,
+		Verdict:  verdictWord(record),
+		Reason:   record.Reason,
+		Time:     timeOf(record),
+		Campaign: record.Campaign,
+	}
+	if record.Receipt != nil {
+		message.MessageID = record.Receipt.ID
+		message.Cost = record.Receipt.Cost
+		message.Currency = record.Receipt.Currency
+	}
+	return message
 }
 
 func (m listedMessage) text() string {
@@ -51,13 +73,14 @@ func timeOf(record messagingriver.Record) time.Time {
 
 const listHelp = `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
 Without --state, it lists the messages that wait for a decision: discarded ones. If there are none, it says on standard error which
-other states have messages.
+other states have messages. With --json, it also has the campaign and, of an accepted message, the message ID, cost and currency. If a
+person resolved the message as sent, it has none of these three.
 
 The states are those of River:
 
   waiting     available, scheduled, retryable or pending
-  available   due: sent as soon as a worker is free. The time is when it was enqueued
-  scheduled   sent at the time in the list
+  available   due: sent as soon as a worker is free or, if the verdict is unknown, looked up. The time is when it was enqueued
+  scheduled   sent or, if the verdict is unknown, looked up at the time in the list
   retryable   the last attempt failed. The time is that of the next attempt
   pending     its campaign is paused. The time is when it was enqueued
   running     a worker has it. The time is when the attempt began
@@ -74,9 +97,10 @@ func (op *operator) list() *cobra.Command {
 		Long: listHelp,
 		Example: `  outbox list
   outbox list --state waiting --channel sms
-  outbox list --state all --json`,
+  outbox list --state all --campaign spring --json`,
 	}
 	channel := cmd.Flags().String("channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
+	campaign := cmd.Flags().String("campaign", "", "the `name` of the campaign of the messages (default all messages)")
 	state := cmd.Flags().String("state", "discarded", "the `state` of the messages, see above")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
 		if err := checkChannel(*channel); err != nil {
@@ -86,8 +110,23 @@ func (op *operator) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		listed, err := op.printList(cmd, db, *channel, states)
+		if *campaign != "" { // a mistyped name is an error
+			if _, err = db.Campaigns(cmd.Context(), *campaign); err != nil {
+				return err
+			}
+		}
+		isListed := func(record messagingriver.Record) bool {
+			isOfChannel := *channel == "" || record.Channel == *channel
+			isOfCampaign := *campaign == "" || record.Campaign == *campaign
+			return isOfChannel && isOfCampaign
+		}
+		listed, err := op.printList(cmd, db, states, isListed)
 		if err != nil || listed > 0 {
+			return err
+		}
+		if *campaign != "" {
+			kind := strings.TrimSpace(*channel + " message")
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: no %s of the campaign matches --state %s; outbox status counts its messages\n", kind, *state)
 			return err
 		}
 		channels, err := db.Status(cmd.Context())
@@ -100,18 +139,20 @@ func (op *operator) list() *cobra.Command {
 	return cmd
 }
 
-// printList prints the messages of a channel that are in some states, and returns how many. An empty channel means all.
-func (op *operator) printList(cmd *cobra.Command, db database, channel string, states []rivertype.JobState) (int, error) {
+// printList prints the messages in some states for which isListed returns true, and returns how many.
+func (op *operator) printList(
+	cmd *cobra.Command, db database, states []rivertype.JobState, isListed func(messagingriver.Record) bool,
+) (int, error) {
 	listed := 0
 	for record, err := range db.List(cmd.Context(), states...) {
 		if err != nil {
 			return listed, err
 		}
-		if channel != "" && record.Channel != channel {
+		if !isListed(record) {
 			continue
 		}
 		listed++
-		message := listedMessage{record.Key, record.State, verdictWord(record), record.Reason, timeOf(record)}
+		message := newListedMessage(record)
 		if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
 			return listed, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 )
 
 // loadResult is what load did, as JSON.
@@ -39,6 +41,11 @@ type invalidLine struct {
 }
 
 func (r loadResult) text() string {
+	return r.leftOut() + fmt.Sprintf("enqueued: %d; known: %d\n", r.New, r.Known)
+}
+
+// leftOut returns a text line for each line that is left out.
+func (r loadResult) leftOut() string {
 	var text strings.Builder
 	for _, invalid := range r.Invalid {
 		fmt.Fprintf(&text, "line %d is not enqueued: %s\n", invalid.Line, invalid.Reason)
@@ -46,7 +53,6 @@ func (r loadResult) text() string {
 	for _, repeated := range r.Repeated {
 		fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", repeated.Line, repeated.First)
 	}
-	fmt.Fprintf(&text, "enqueued: %d; known: %d\n", r.New, r.Known)
 	return text.String()
 }
 
@@ -121,9 +127,10 @@ priority, at and expire, which take precedence over the flags.
 A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, referenceID, callback,
 marketing (true or false), campaign, priority, at and expire.
 
-A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. With --skip-invalid, a message
-that is invalid, for example because of its recipient, is left out. So is a line that repeats the reference ID of an earlier line.
-The load names the lines that it leaves out, and the exit status is 1.`
+A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. With --skip-invalid, a line
+whose message or options are invalid, for example because of its recipient, is left out. A line that cannot be read still ends the
+load. A line that repeats the reference ID of an earlier line is always left out. The load names the lines that it leaves out, and
+the exit status is 1.`
 
 func (op *operator) load() *cobra.Command {
 	var flags lineOptions
@@ -140,13 +147,17 @@ func (op *operator) load() *cobra.Command {
 			}
 			l := loader{db: db, flags: flags, skipInvalid: skipInvalid, firstLines: map[messagingriver.Key]int{}}
 			result, err := l.loadFile(cmd, args[0])
+			leftOut := len(result.Repeated) + len(result.Invalid)
 			if err != nil {
+				if leftOut > 0 {
+					_ = op.print(cmd.OutOrStdout(), result, result.leftOut()) // the error of the load matters more
+				}
 				return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, result.New, result.Known)
 			}
 			if err := op.print(cmd.OutOrStdout(), result, result.text()); err != nil {
 				return err
 			}
-			if len(result.Repeated) > 0 || len(result.Invalid) > 0 {
+			if leftOut > 0 {
 				return errFindings
 			}
 			return nil
@@ -189,6 +200,7 @@ func (l *loader) loadFile(cmd *cobra.Command, name string) (result loadResult, e
 		}
 	}
 	err = l.load(cmd.Context(), lines)
+	slices.SortFunc(l.result.Invalid, func(a, b invalidLine) int { return cmp.Compare(a.Line, b.Line) })
 	return l.result, errors.Join(err, bar.Finish())
 }
 
@@ -212,6 +224,18 @@ type entry struct {
 	line    int
 }
 
+// wrong returns the error of InsertMany for an invalid message, without its index there, which is not that of the line, and without prefixes.
+func (e entry) wrong(err error) error {
+	name := fmt.Sprintf("reference %q: ", reference.Of(e.message))
+	reason := strings.TrimPrefix(err.Error(), "messagingriver: messages[0], "+name)
+	if invalid, isInvalid := errors.AsType[*messaging.ValidationError](err); isInvalid {
+		fields := *invalid
+		fields.Operation = "" // it adds that nothing was sent
+		reason = strings.TrimPrefix(fields.Error(), "messaging: ")
+	}
+	return wrongLineError{name + reason}
+}
+
 // loader enqueues the messages of a file.
 type loader struct {
 	db          database
@@ -233,6 +257,10 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 		if err == nil {
 			err = l.add(line)
 		}
+		if l.skipInvalid && errors.Is(err, messaging.ErrInvalid) {
+			l.result.Invalid = append(l.result.Invalid, invalidLine{line.number, err.Error()})
+			continue
+		}
 		if err != nil {
 			return errors.Join(l.flush(ctx), fmt.Errorf("line %d: %w", line.number, err))
 		}
@@ -249,7 +277,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 func (l *loader) add(line fileLine) error {
 	options, err := line.options.or(l.flags).parse()
 	if err != nil {
-		return err
+		return wrongLineError{err.Error()}
 	}
 	first, isRepeated := l.firstLines[line.key]
 	if isRepeated && line.key.Reference != "" { // without a reference ID the message is invalid
@@ -272,6 +300,9 @@ func (l *loader) flush(ctx context.Context) error {
 	}
 	for _, one := range batch {
 		err := l.insert(ctx, []entry{one})
+		if errors.Is(err, messaging.ErrInvalid) {
+			err = one.wrong(err)
+		}
 		if l.skipInvalid && errors.Is(err, messaging.ErrInvalid) {
 			l.result.Invalid = append(l.result.Invalid, invalidLine{one.line, err.Error()})
 			continue

@@ -86,6 +86,63 @@ func TestListShowsReasons(t *testing.T) {
 	})
 }
 
+// The results of a campaign are those of its messages, with what each cost.
+func TestListShowsTheResultsOfACampaign(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("spring-1")), "--campaign", "spring")
+		s.run(0, "load", s.file("b.jsonl", line("summer-1")), "--campaign", "summer")
+		s.work()
+		s.run(0, "load", s.file("c.jsonl", line("spring-2")), "--campaign", "spring")
+		s.run(0, "resolve", "sent", "spring-2")
+		out, said := s.run(0, "list", "--state", "all", "--campaign", "spring", "--json")
+		assert.Empty(s, said)
+		lines := strings.Split(out, "\n")
+		require.Len(s, lines, 3, out)
+		assert.Contains(s, lines[0], `"referenceID":"spring-1"`)
+		sent := s.service.Sent()
+		require.Len(s, sent, 2)
+		id := sent[0].ID
+		if sent[0].ReferenceID != "spring-1" {
+			id = sent[1].ID
+		}
+		assert.Contains(s, lines[0], `"campaign":"spring","messageID":"`+id+`","cost":"0.50","currency":"XTS"`)
+		assert.Contains(s, lines[1], `"referenceID":"spring-2"`)
+		assert.NotContains(s, lines[1], "cost")
+
+		out, said = s.run(0, "list", "--campaign", "spring")
+		assert.Empty(s, out)
+		assert.Equal(s, "outbox: no message of the campaign matches --state discarded; outbox status counts its messages\n", said)
+		_, said = s.run(0, "list", "--campaign", "spring", "--channel", "chatapp1", "--state", "all")
+		assert.Contains(s, said, "no chatapp1 message of the campaign matches --state all;")
+		_, said = s.run(2, "list", "--campaign", "sprung")
+		assert.Contains(s, said, `there is no campaign "sprung"`)
+	})
+}
+
+// On PostgreSQL an outbox may be in another schema, and a second one would be empty.
+func TestErrorsNameTheSchema(t *testing.T) {
+	onBoth(t, func(s shell) {
+		if s.schema == "" {
+			s.environment["OUTBOX_SCHEMA"] = "x"
+			s.run(0, "status") // it is of PostgreSQL
+			return
+		}
+		schema := s.schema
+		s.schema = "absent"
+		for _, args := range [][]string{{"status"}, {"resolve", "sent", "a"}, {"show", "a"}, {"load", s.file("a.jsonl", line("a"))}} {
+			_, said := s.run(2, args...)
+			assert.Contains(s, said, `there is no outbox in the schema "absent": set --schema or OUTBOX_SCHEMA to its schema, or create one with outbox migrate`)
+			assert.Equal(s, 1, strings.Count(said, "migrate"), said)
+		}
+		s.schema = ""
+		s.environment["OUTBOX_SCHEMA"] = schema
+		s.run(0, "status")
+		s.environment["OUTBOX_SCHEMA"] = "absent"
+		_, said := s.run(2, "status")
+		assert.Contains(s, said, `in the schema "absent"`)
+	})
+}
+
 func TestListShowsWaitingMessages(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("due")))
@@ -308,8 +365,11 @@ func TestResolveByReasonAsksForTheChannel(t *testing.T) {
 		assert.Equal(s, "outbox: --reason also wants --channel; it matches chatapp2: 2\n", said)
 		out, _ = s.run(0, "resolve", "sent", "--reason", "unknown", "--channel", "chatapp2")
 		assert.Equal(s, "sent: 2 of 2\n", out)
-		out, _ = s.run(1, "resolve", "sent", "--reason", "unknown")
+		out, said = s.run(1, "resolve", "sent", "--reason", "unknown")
 		assert.Equal(s, "sent: 0 of 0\n", out)
+		assert.Equal(s, "outbox: no discarded message has this reason\n", said)
+		_, said = s.run(1, "resolve", "resend", "--reason", "reset", "--channel", "sms", "--state", "cancelled")
+		assert.Equal(s, "outbox: no cancelled sms message has this reason\n", said)
 	})
 }
 
@@ -605,7 +665,13 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	path := filepath.Join(folder, "outbox.db")
 	try := func(url string, args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		status := run(t.Context(), args, func(string) string { return url }, &out, &errs)
+		getenv := func(name string) string {
+			if name == "OUTBOX_SCHEMA" {
+				return ""
+			}
+			return url
+		}
+		status := run(t.Context(), args, getenv, &out, &errs)
 		return status, errs.String()
 	}
 	status, said := try(path, "migrate")

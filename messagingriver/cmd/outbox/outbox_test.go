@@ -293,16 +293,45 @@ func TestLoadSkipsInvalidMessages(t *testing.T) {
 		assert.Contains(s, said, "(enqueued: 1; known: 0)")
 
 		out, said := s.run(1, "load", "--skip-invalid", file)
-		assert.Contains(s, out, "line 2 is not enqueued: messagingriver: ")
-		assert.Contains(s, out, "To: want 5 to 15 digits")
+		assert.Contains(s, out, `line 2 is not enqueued: reference "b": To: want 5 to 15 digits`)
 		assert.Contains(s, out, "\nenqueued: 1; known: 1\n")
 		assert.NotContains(s, out, "nobody")
 		assert.Empty(s, said)
 		out, _ = s.run(1, "load", "--skip-invalid", "--json", file)
-		assert.Contains(s, out, `"invalid":[{"line":2,"reason":"messagingriver: `)
+		assert.Contains(s, out, `"invalid":[{"line":2,"reason":"reference \"b\": To: `)
 
 		_, said = s.run(2, "load", "--skip-invalid", s.file("broken.jsonl", line("d")+"\n{\n"))
 		assert.Contains(s, said, "line 2: ", "a line that is no JSON ends the load")
+	})
+}
+
+// A later line that ends the load does not hide the lines that were left out.
+func TestLoadNamesSkippedLinesBeforeAnError(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID,marketing,priority\n"
+		file := s.file("a.csv", header+"ACME,+639171234567,Hi,l-1,true,\nACME,abc,Hi,l-2,true,\nACME,+639171234568,Hi,l-3\n")
+		out, said := s.run(2, "load", "--skip-invalid", file)
+		assert.True(s, strings.HasPrefix(out, `line 3 is not enqueued: reference "l-2": To: want 5 to 15 digits`), out)
+		assert.Contains(s, said, "line 4: wrong number of fields (enqueued: 1; known: 0)")
+		out, _ = s.run(2, "load", "--skip-invalid", "--json", file)
+		assert.Contains(s, out, `"invalid":[{"line":3,`)
+	})
+}
+
+// A cell that is wrong concerns its own line.
+func TestLoadSkipsWrongCells(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID,marketing,priority,at\n"
+		file := s.file("a.csv", header+"ACME,abc,Hi,l-1,,,\nACME,+639171234567,Hi,l-2,maybe,,\nACME,+639171234567,Hi,l-3,,soon,\n"+
+			"ACME,+639171234567,Hi,l-4,,,noon\nACME,+639171234567,Hi,l-5,true,,\n")
+		out, _ := s.run(1, "load", "--skip-invalid", file)
+		lines := strings.Split(out, "\n")
+		require.Len(s, lines, 6, out)
+		assert.Contains(s, lines[0], "line 2 is not enqueued: ")
+		assert.Equal(s, `line 3 is not enqueued: marketing is "maybe"; want true or false`, lines[1])
+		assert.Contains(s, lines[2], `line 4 is not enqueued: the priority is "soon"`)
+		assert.Contains(s, lines[3], `line 5 is not enqueued: the time is "noon"`)
+		assert.Equal(s, "enqueued: 1; known: 0", lines[4])
 	})
 }
 
@@ -373,7 +402,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"two objects":      {[]string{"load", s.file("a2.jsonl", line("ok")+line("second"))}, "line 1: there is something after the object"},
 			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of `},
 			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
-			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: messages[0], reference"},
+			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, `line 2: reference "": ReferenceID: want `},
 			"unknown column":   {[]string{"load", s.file("e.csv", "from,colour\n")}, `line 1: there is no column "colour"`},
 			"repeated column":  {[]string{"load", s.file("g.csv", "from,text,text\n")}, `line 1: the column "text" comes twice`},
 			"ragged line":      {[]string{"load", s.file("f.csv", "from,to\na,b\nc\n")}, "line 3: wrong number of fields"},

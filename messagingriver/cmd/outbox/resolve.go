@@ -198,6 +198,13 @@ func (op *operator) resolve() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if s.reason != "" && len(keys) == 0 {
+			kind := cmp.Or(s.state, string(rivertype.JobStateDiscarded))
+			if s.channel != "" {
+				kind += " " + s.channel
+			}
+			cmd.PrintErrf("outbox: no %s message has this reason\n", kind)
+		}
 		resolved, err := resolveEach(cmd.Context(), db, decision, keys)
 		if err != nil {
 			return err
