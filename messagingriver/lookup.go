@@ -93,7 +93,9 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 	}
 	interval := min(max(age/2, firstLookup), maxLookupInterval)
 	interval = min(interval, limit-age) // the last lookup is at the limit
-	return lookupResult(interval, reason)
+	r := lookupResult(interval, reason)
+	r.facts[keyUnknownUntil] = m.UnknownSince.Add(limit)
+	return r
 }
 
 // settleOnce makes one lookup: River schedules the next.
@@ -117,6 +119,7 @@ func (o *Outbox[TTx]) awaitLateOutcome(m *metadata) result {
 	var r result
 	if m.Verdict != verdictUnknown && isRecent {
 		r = lookupResult(o.options.SendTimeout, reason)
+		r.facts[keyUnknownUntil] = time.Now().Add(o.options.SendTimeout)
 	} else {
 		r = finalResult(rivertype.JobStateDiscarded, reason)
 	}

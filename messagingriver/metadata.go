@@ -30,6 +30,8 @@ type metadata struct {
 	Failures int `json:"failures,omitempty"`
 	// UnknownSince is when the outcome became unknown.
 	UnknownSince time.Time `json:"unknown_since,omitzero"`
+	// UnknownUntil is when the message is discarded if its outcome is still unknown. It counts while UnknownSince is set.
+	UnknownUntil time.Time `json:"unknown_until,omitzero"`
 	// UnknownReason is why the outcome became unknown. It is empty if a process recorded none.
 	UnknownReason string `json:"unknown_reason"`
 
@@ -55,6 +57,7 @@ const (
 	keyClasses        = "classes"
 	keyFailures       = "failures"
 	keyUnknownSince   = "unknown_since"
+	keyUnknownUntil   = "unknown_until"
 	keyUnknownReason  = "unknown_reason"
 	keyEndsAs         = "ends_as"
 	keyEnded          = "ended"

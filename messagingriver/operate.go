@@ -23,7 +23,7 @@ type Record struct {
 	// Job is the ID of River's job, and State its state, such as "completed".
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended. It is Unknown if no attempt has ended, or if a later attempt may have sent the
+	// Verdict is the verdict of the last attempt that ended, and NotSent after Resend. It is Unknown if no attempt has ended, or if a later attempt may have sent the
 	// message. With State it says where the message is:
 	//
 	//	State                            Verdict           the message
@@ -64,6 +64,9 @@ type Record struct {
 	Finalized time.Time `json:"finalized,omitzero"`
 	// Expires is when it is too late to send the message, or zero.
 	Expires time.Time `json:"expires,omitzero"`
+	// DoubtEnds is when a message with an unknown outcome is discarded, if nothing shows before what became of it. It is zero for other messages,
+	// and until the first lookup after a kill.
+	DoubtEnds time.Time `json:"doubtEnds,omitzero"`
 }
 
 // recordOf returns the record of the message of a job.
@@ -96,6 +99,10 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		r.Receipt.Raw = nil // it is stored as null
 	}
 	r.setAttempts(row, &m)
+	isInDoubt := r.Verdict == messaging.Unknown && !m.UnknownSince.IsZero()
+	if isInDoubt && r.Finalized.IsZero() {
+		r.DoubtEnds = m.UnknownUntil
+	}
 	return r
 }
 
@@ -234,7 +241,8 @@ const (
 	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. See Record.Reason.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
-	// looked up is sent at once, unless it has expired. If it did go out, the recipient gets it twice.
+	// looked up is sent at once. If it did go out, the recipient gets it twice. To a message that has expired, Resend applies only while
+	// its outcome is unknown: the message is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
 	Resend Decision = "resend"
 	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
 	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.

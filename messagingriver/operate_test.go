@@ -51,6 +51,130 @@ func TestResendLeavesAnExpiredMessage(t *testing.T) {
 	})
 }
 
+// A person says that a message with an unknown outcome did not go out. It has expired, so OnOutcome can send a fallback, once.
+func TestResendOfAnExpiredMessageInDoubt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, r, got := newOutcomeRig(t)
+		service.Inject(messagingtest.FaultDropUnread(), 2)
+		const expire = 2 * time.Second
+		expires := time.Now().Add(expire)
+		r.insert(t, messagingriver.InsertOptions{Expire: expire}, chat("lost"), chat("killed"))
+		abandon(t, r, t.isPostgres, "killed", `{"begun": "A"}`)
+		r.start(t)
+		for _, reference := range []string{"lost", "killed"} {
+			require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict)
+			require.Equal(t, messaging.Unknown, got.await(t, reference).Verdict)
+		}
+		time.Sleep(time.Until(expires.Add(time.Second)))
+		resend := func() int {
+			n, err := r.Resolve(t.Context(), messagingriver.Resend, chatKey("lost"), chatKey("killed"))
+			require.NoError(t, err)
+			return n
+		}
+		require.Equal(t, 2, resend())
+		for _, reference := range []string{"lost", "killed"} {
+			record := await(t, r, reference, cancelled)
+			require.Equal(t, messaging.NotSent, record.Verdict)
+			require.Contains(t, record.Reason, "expired")
+			require.Eventually(t, func() bool { return len(got.of(reference)) == 2 }, patience, 10*time.Millisecond)
+			outcome := got.of(reference)[1]
+			require.Equal(t, messaging.NotSent, outcome.Verdict)
+			require.Equal(t, cancelled, outcome.State)
+			require.Equal(t, chat(reference), outcome.Message, "it can be sent another way")
+		}
+		require.Zero(t, resend(), "nothing is in doubt any more")
+		time.Sleep(time.Second)
+		for _, reference := range []string{"lost", "killed"} {
+			require.Len(t, got.of(reference), 2, reference)
+		}
+		require.Empty(t, service.Sent())
+	})
+}
+
+// The person need not wait until the lookups of an expired SMS end.
+func TestResendOfAnExpiredMessageThatIsLookedUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.SettleFor = time.Hour
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		const expire = 2 * time.Second
+		expires := time.Now().Add(expire)
+		r.insert(t, messagingriver.InsertOptions{Expire: expire}, text("a"))
+		r.start(t)
+		require.Eventually(t, func() bool { return !show(t, r, "a").DoubtEnds.IsZero() }, patience, 10*time.Millisecond)
+		time.Sleep(time.Until(expires.Add(time.Second)))
+		require.Eventually(t, func() bool { // once no lookup is under way
+			n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("a"))
+			return err == nil && n == 1
+		}, patience, 10*time.Millisecond)
+		require.Equal(t, messaging.NotSent, await(t, r, "a", cancelled).Verdict)
+		require.Equal(t, messaging.NotSent, got.await(t, "a").Verdict)
+		time.Sleep(time.Second)
+		require.Len(t, got.of("a"), 1)
+		require.Empty(t, service.Sent())
+	})
+}
+
+// On SQLite a lookup that left a message in doubt may be the only trace of the doubt.
+func TestResendOfAnExpiredMessageThatALookupLeftInDoubt(t *testing.T) {
+	t.Parallel()
+	r := sqliteRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+	r.insert(t, messagingriver.InsertOptions{Expire: time.Millisecond}, chat("a"))
+	r.exec(t, `UPDATE JOBS SET state = 'discarded', finalized_at = created_at, metadata = jsonb_patch(metadata, '{"in_doubt": true}')`)
+	time.Sleep(100 * time.Millisecond)
+	n, err := r.Resolve(t.Context(), messagingriver.Resend, chatKey("a"))
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+// A message that is sent again was not sent, as the person said.
+func TestResentMessageWaits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		stop := r.start(t)
+		await(t, r, "a", discarded)
+		stop()
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, chatKey("a"))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, messaging.NotSent, show(t, r, "a").Verdict)
+	})
+}
+
+// The record says when the doubt about a message ends.
+func TestDoubtEnds(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		options := quick()
+		options.SettleFor = time.Hour
+		r := t.newRig(t, newClient(t, service), options)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("looked up"), chat("killed"))
+		abandon(t, r, t.isPostgres, "killed", `{"begun": "A"}`)
+		require.Zero(t, show(t, r, "looked up").DoubtEnds)
+		r.start(t)
+		endOf := func(reference string) time.Time {
+			require.Eventually(t, func() bool { return !show(t, r, reference).DoubtEnds.IsZero() }, patience, 10*time.Millisecond, reference)
+			return show(t, r, reference).DoubtEnds
+		}
+		require.WithinDuration(t, time.Now().Add(time.Hour), endOf("looked up"), time.Minute)
+		require.WithinDuration(t, time.Now(), endOf("killed"), time.Minute)
+		await(t, r, "killed", discarded)
+		require.Zero(t, show(t, r, "killed").DoubtEnds)
+	})
+}
+
 // The outcome of an attempt may be recorded after its message was discarded.
 func TestResendLeavesAnAcceptedMessage(t *testing.T) {
 	t.Parallel()

@@ -34,13 +34,15 @@ func postgresStatements() statements {
 		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
 		resolveResend: `
 			UPDATE river_job SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(
-				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
+				'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
+				'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
 				'outcomes', COALESCE(array_length(attempted_by, 1), 0))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
-				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now())
+				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now()
+					OR metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',

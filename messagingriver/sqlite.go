@@ -62,13 +62,15 @@ func sqliteStatements() statements {
 		resolveResend: `
 			UPDATE river_job SET queue = 'messaging_' || ?1, metadata = jsonb_patch(metadata, json_object(
 				'cancel_attempted_at', NULL,
-				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
+				'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
+				'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(metadata->>'river:rescue_count', 0),
 				'outcomes', json_array_length(COALESCE(attempted_by, '[]'))))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
-				AND (metadata->>'expires' IS NULL OR julianday(metadata->>'expires') > julianday('now'))
+				AND (metadata->>'expires' IS NULL OR julianday(metadata->>'expires') > julianday('now')
+					OR metadata->>'verdict' = 'unknown' OR COALESCE(metadata->>'in_doubt', 0) OR ` + isInDoubt + `)
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),

@@ -160,7 +160,7 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
 		r = resolvedResult()
 	default:
-		r = a.resultOf(rule)
+		r = a.resultOf(rule, o.options.SettleFor)
 	}
 	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
 		a.settleMark(r.facts)
@@ -209,11 +209,11 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 }
 
 // resultOf returns what follows from the ruling on an attempt whose message was not accepted.
-func (a *attempt) resultOf(rule ruling) result {
+func (a *attempt) resultOf(rule ruling, settleFor time.Duration) result {
 	var r result
 	switch rule.action {
 	case actionLookUp:
-		r = a.resultOfUnknown(rule)
+		r = a.resultOfUnknown(rule, settleFor)
 	case actionCancel:
 		r = finalResult(rivertype.JobStateCancelled, rule.reason)
 	case actionRetry:
@@ -227,15 +227,17 @@ func (a *attempt) resultOf(rule ruling) result {
 	return r
 }
 
-// resultOfUnknown has an SMS that may have been sent looked up, and discards a chat-app message.
-func (a *attempt) resultOfUnknown(rule ruling) result {
+// resultOfUnknown has an SMS that may have been sent looked up, for settleFor, and discards a chat-app message.
+func (a *attempt) resultOfUnknown(rule ruling, settleFor time.Duration) result {
 	var r result
 	if canBeLookedUp(a.job) {
 		r = lookupResult(firstLookup, rule.reason)
 	} else {
 		r = finalResult(rivertype.JobStateDiscarded, rule.reason)
 	}
-	r.facts[keyUnknownSince] = time.Now()
+	now := time.Now()
+	r.facts[keyUnknownSince] = now
+	r.facts[keyUnknownUntil] = now.Add(settleFor)
 	r.facts[keyUnknownReason] = rule.reason
 	return r
 }

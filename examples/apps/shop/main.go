@@ -5,7 +5,7 @@
 //
 //	go run ./examples/apps/shop            takes two orders on a test server, and ends
 //	go run ./examples/apps/shop migrate    creates or updates the tables: run it once, before the processes of a new version start
-//	go run ./examples/apps/shop serve      takes orders at /orders, and callbacks at /hooks/sms, /hooks/chatapp2 and /hooks/delivery, until it is stopped
+//	go run ./examples/apps/shop serve      takes orders at /orders, shows them at /orders/ID, and takes callbacks at /hooks/… until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and

@@ -849,9 +849,10 @@ func TestServeRefreshesOpenOrders(t *testing.T) {
 			}
 			decide := func(decision messagingriver.Decision, id string) {
 				t.Helper()
-				n, err := s.outbox.Resolve(t.Context(), decision, messagingriver.Key{Channel: "chatapp2", Reference: id})
-				require.NoError(t, err)
-				require.Equal(t, 1, n)
+				require.Eventually(t, func() bool { // once no worker has it
+					n, err := s.outbox.Resolve(t.Context(), decision, messagingriver.Key{Channel: "chatapp2", Reference: id})
+					return err == nil && n == 1
+				}, time.Minute, 20*time.Millisecond)
 			}
 			service.Inject(messagingtest.FaultAcceptThenDrop(), 2)
 			for _, id := range []string{"sent", "dropped"} {
@@ -867,6 +868,76 @@ func TestServeRefreshesOpenOrders(t *testing.T) {
 			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
 			time.Sleep(200 * time.Millisecond) // ten refreshes
 			assert.Empty(t, s.columnOf(t, "verdict", "waiting"))
+		})
+	}
+}
+
+// A person says that a chat-app message with an unknown outcome did not go out, after it has expired. The customer gets an SMS.
+func TestSMSForAMessageInDoubtThatHasExpired(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			service.Inject(messagingtest.FaultDropUnread(), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
+			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order-1"))
+			expire := `UPDATE river_job SET metadata = jsonb_patch(metadata, '{"expires": "2020-01-01T00:00:00Z"}') WHERE kind = 'messaging'`
+			if in.schema != "" {
+				expire = `UPDATE river_job SET metadata = metadata || '{"expires": "2020-01-01T00:00:00Z"}' WHERE kind = 'messaging'`
+			}
+			_, err := s.db.ExecContext(t.Context(), expire)
+			require.NoError(t, err)
+			key := messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
+			for _, want := range []int{1, 0} {
+				n, err := s.outbox.Resolve(t.Context(), messagingriver.Resend, key)
+				require.NoError(t, err)
+				require.Equal(t, want, n)
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			}
+			assert.Equal(t, `{"id":"order-1","channel":"sms","message":"accepted"}`, s.get(t, "order-1"))
+			require.Len(t, service.Sent(), 1)
+			assert.Equal(t, "order-1"+suffixSMS, service.Sent()[0].ReferenceID)
+		})
+	}
+}
+
+// get returns what the shop shows about an order.
+func (s *shop) get(t *testing.T, id string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/orders/"+url.PathEscape(id), nil))
+	return strings.TrimSpace(w.Body.String())
+}
+
+// A reported status counts more than a verdict, and what may be out does not wait.
+func TestShowOrder(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t.Context(), in.settings(t, messagingtest.NewServer(t))) // which sends nothing
+			require.NoError(t, err)
+			defer s.close()
+			assert.Equal(t, "there is no such order", s.get(t, "order 1"))
+			require.NoError(t, s.takeOrder(t.Context(), "order 1", "+639171234567"))
+			require.NoError(t, s.refresh(t.Context()))
+			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"waiting"}`, s.get(t, "order 1"))
+
+			kill := `UPDATE river_job SET state = 'retryable', attempted_at = created_at, metadata = jsonb_patch(metadata, '{"river:rescue_count": 1}')`
+			if in.schema != "" {
+				kill = `UPDATE river_job SET state = 'retryable', attempted_at = created_at, metadata = metadata || '{"river:rescue_count": 1, "begun": "A"}'`
+			}
+			_, err = s.db.ExecContext(t.Context(), kill)
+			require.NoError(t, err)
+			require.NoError(t, s.refresh(t.Context()))
+			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order 1"))
+
+			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET state = 'delivered', verdict = 'accepted', reference = 'order 1-sms'")
+			require.NoError(t, err)
+			assert.Equal(t, `{"id":"order 1","channel":"sms","message":"delivered"}`, s.get(t, "order 1"))
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"log"
 	"net/http"
@@ -45,6 +46,7 @@ func open(ctx context.Context, in settings) (*shop, error) {
 		return nil, err
 	}
 	s.HandleFunc("POST /orders", s.order)
+	s.HandleFunc("GET /orders/{id}", s.showOrder)
 	return s, nil
 }
 
@@ -140,7 +142,7 @@ func isPostgres(databaseURL string) bool {
 //   - state is "placed", or the last status that was reported of its message,
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
 //   - message_id is the ID that the service gave this message, once it is known,
-//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty until there is one,
+//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty while it waits,
 //   - is_closed is set once the outbox has deleted this message, so that no one can resend it.
 //
 // A customer whose order has a verdict other than "accepted", or the state "failed", may not have heard from the shop.
@@ -181,6 +183,48 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 		log.Print("shop: an order could not be taken: ", err)
 		http.Error(w, "the order could not be taken, try again", http.StatusServiceUnavailable)
 	}
+}
+
+// shownOrder is what the shop knows about the message of an order. Channel is "sms" if an SMS was enqueued in place of a chat-app message.
+type shownOrder struct {
+	ID      string `json:"id"`
+	Channel string `json:"channel"`
+	Message string `json:"message"` // a reported status such as "delivered", or else the verdict, or "waiting"
+}
+
+// showOrder serves the state of an order, also to those who did not place it: a real shop knows who asks.
+func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
+	order, err := s.orderOf(r.Context(), r.PathValue("id"))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		http.Error(w, "there is no such order", http.StatusNotFound)
+	case err != nil:
+		log.Print("shop: an order could not be read: ", err)
+		http.Error(w, "the order could not be read, try again", http.StatusServiceUnavailable)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(order) // the customer has gone
+	}
+}
+
+// orderOf returns the state of an order, or sql.ErrNoRows.
+func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
+	var reference, state, verdict string
+	const query = "SELECT reference, state, verdict FROM shop_order WHERE id = $1"
+	if err := s.db.QueryRowContext(ctx, query, id).Scan(&reference, &state, &verdict); err != nil {
+		return shownOrder{}, err
+	}
+	order := shownOrder{ID: id, Channel: "chatapp2", Message: "waiting"}
+	if reference != id {
+		order.Channel = "sms"
+	}
+	switch {
+	case state != "placed": // a report counts more than a verdict
+		order.Message = state
+	case verdict != "":
+		order.Message = verdict
+	}
+	return order, nil
 }
 
 var (
@@ -288,7 +332,8 @@ func (s *shop) openReferences(ctx context.Context) ([]string, error) {
 	return references, rows.Err()
 }
 
-// refreshOrder stores the verdict on the message of an order. It is empty while the message waits.
+// refreshOrder stores the verdict on the message of an order. It is empty while the message waits, and "unknown" while it may be out, such as
+// after a kill.
 func (s *shop) refreshOrder(ctx context.Context, reference string) error {
 	records, err := s.outbox.Get(ctx, reference)
 	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
@@ -303,7 +348,8 @@ func (s *shop) refreshOrder(ctx context.Context, reference string) error {
 	if record.State == "cancelled" && record.Verdict == messaging.Unknown {
 		verdict = "dropped"
 	}
-	if record.Finalized.IsZero() { // it waits
+	mayBeOut := record.Verdict == messaging.Unknown && !record.Attempted.IsZero()
+	if record.Finalized.IsZero() && !mayBeOut { // it waits
 		verdict = ""
 	}
 	const update = "UPDATE shop_order SET verdict = $1 WHERE reference = $2 AND verdict <> 'accepted'"
@@ -320,7 +366,7 @@ func (s *shop) replaceUnsent(ctx context.Context, key messagingriver.Key, phone 
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	dropped, err := s.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
-	if err != nil || dropped == 0 { // a person has resent it, and its next outcome counts
+	if err != nil || dropped == 0 { // a person has resent it
 		return err
 	}
 	if err = s.enqueueSMS(ctx, tx, key.Reference, phone); err != nil {
@@ -374,7 +420,7 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
-	isOfChat := reference == id // and not of the SMS in its place
+	isOfChat := reference == id // not of its SMS
 	if err != nil || !isOfChat || !needsSMS(report) {
 		return err
 	}

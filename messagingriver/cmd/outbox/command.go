@@ -125,7 +125,8 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			got = "1 argument"
 		}
-		return fmt.Errorf("%s: want %s, got %s; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), got)
+		path := strings.TrimPrefix(cmd.CommandPath(), "outbox ") // before the error comes "outbox:"
+		return fmt.Errorf("%s: want %s, got %s; -h shows an example", path, strings.Join(names, " "), got)
 	}
 }
 

@@ -68,6 +68,7 @@ func errorText(err error) string {
 		":\n\t", ": ",
 		"\n\t", "; ",
 		"\n", "; ",
+		"messagingriver: ", "",
 		"run Migrate", "run outbox migrate",
 		"Options.Schema", "--schema",
 	)

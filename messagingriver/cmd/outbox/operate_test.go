@@ -231,6 +231,65 @@ func TestShowPrintsWhenTheRequestBegan(t *testing.T) {
 	})
 }
 
+// A message in doubt is not attempted: it is looked up, or waits for a delivery report.
+func TestShowSaysHowADoubtEnds(t *testing.T) {
+	at := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		channel string
+		state   rivertype.JobState
+		ends    time.Time
+		want    []string
+		lookup  bool
+	}{
+		"SMS":         {"sms", rivertype.JobStateScheduled, at.Add(time.Hour), []string{"is looked up; discarded at 2040-01-01T01:00:00Z\n", "next lookup   2040-01-01T00:00:00Z\n"}, true},
+		"chat":        {"chatapp2", rivertype.JobStateScheduled, at, []string{"waits for a delivery report; discarded at 2040-01-01T00:00:00Z\n"}, false},
+		"just killed": {"chatapp2", rivertype.JobStateRetryable, time.Time{}, []string{"waits for a delivery report\n"}, false},
+	} {
+		record := messagingriver.Record{State: tt.state, Attempted: at, Scheduled: at, DoubtEnds: tt.ends}
+		record.Channel = tt.channel
+		text := newShownRecord(record).text()
+		for _, want := range tt.want {
+			assert.Contains(t, text, want, name)
+		}
+		assert.NotContains(t, text, "next attempt", name)
+		assert.Equal(t, tt.lookup, strings.Contains(text, "next lookup"), name)
+	}
+}
+
+// Content that was deleted and content of another version are told apart.
+func TestShowTellsWhyThereIsNoContent(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("dropped")+"\n"+line("strange")))
+		s.run(0, "resolve", "drop", "dropped")
+		args := `jsonb_set(args, '$.message', jsonb('[]'))`
+		if s.schema != "" {
+			args = `jsonb_set(args, '{message}', '[]')`
+		}
+		s.exec("UPDATE JOBS SET args = " + args + " WHERE args->>'reference' = 'strange'")
+		out, _ := s.run(0, "show", "dropped")
+		assert.Regexp(s, `(?m)^content +deleted$`, out)
+		out, _ = s.run(0, "show", "strange")
+		assert.Regexp(s, `(?m)^content +cannot be read by this version$`, out)
+	})
+}
+
+// Resend of an expired message in doubt counts, and says that the message is not sent.
+func TestResendSaysThatAMessageHasExpired(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")), "--expire", "1s")
+		s.service.Inject(messagingtest.FaultDropUnread(), 1)
+		s.work()
+		time.Sleep(1500 * time.Millisecond)
+		out, _ := s.run(0, "resolve", "resend", "order-1")
+		assert.Equal(s, "order-1: it has expired, so it is not sent but cancelled; OnOutcome is called\nresend: 1 of 1\n", out)
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^state +cancelled\nverdict +not sent$`, out)
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Contains(s, out, "order-1: it expired at 20")
+	})
+}
+
 // River's scheduled time of a message that does not wait for one means nothing.
 func TestShowOmitsAMeaninglessTime(t *testing.T) {
 	onBoth(t, func(s shell) {

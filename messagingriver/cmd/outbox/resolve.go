@@ -138,12 +138,16 @@ type resolution struct {
 	Done       messagingriver.Decision `json:"done"`
 	Messages   int                     `json:"messages"`
 	Unresolved []unresolved            `json:"unresolved,omitempty"`
+	Expired    []string                `json:"expired,omitempty"` // reference IDs of messages to which resend applied, but which are not sent
 }
 
 func (r resolution) text() string {
 	var text strings.Builder
 	for _, message := range r.Unresolved {
 		fmt.Fprintf(&text, "%s: %s\n", safe(message.Reference), message.Reason)
+	}
+	for _, reference := range r.Expired {
+		fmt.Fprintf(&text, "%s: it has expired, so it is not sent but cancelled; OnOutcome is called\n", safe(reference))
 	}
 	fmt.Fprintf(&text, "%s: %d of %d\n", r.Done, r.Messages, r.Messages+len(r.Unresolved))
 	return text.String()
@@ -152,7 +156,8 @@ func (r resolution) text() string {
 const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
 
   sent    the message went out. It becomes completed
-  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up, and have not expired
+  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
+          outcome is unknown is cancelled instead, and OnOutcome is called with the verdict NotSent
   drop    it must not be sent. It becomes cancelled, and its content is deleted
 
 "outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
@@ -174,11 +179,11 @@ func (op *operator) resolve() *cobra.Command {
   outbox resolve resend --reason 'HTTP 503' --channel sms
   outbox resolve drop --file references.txt --channel chatapp1
   grep ^order- references.txt | outbox resolve sent --file -`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: want sent, resend or drop, and the messages; -h shows an example", cmd.CommandPath())
+				return errors.New("resolve: want sent, resend or drop, and the messages; -h shows an example")
 			}
-			return nil
+			return checkDecision(messagingriver.Decision(args[0]))
 		},
 	}
 	cmd.Flags().StringVar(&s.channel, "channel", "", "the `channel` of the messages (default the only one that has the reference ID)")
@@ -187,9 +192,6 @@ func (op *operator) resolve() *cobra.Command {
 	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line; - is standard input")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		decision := messagingriver.Decision(args[0])
-		if err := checkDecision(cmd.Context(), db, decision); err != nil {
-			return err
-		}
 		if err := checkChannel(s.channel); err != nil {
 			return err
 		}
@@ -221,9 +223,13 @@ func (op *operator) resolve() *cobra.Command {
 }
 
 // checkDecision returns an error for an unknown decision.
-func checkDecision(ctx context.Context, db database, decision messagingriver.Decision) error {
-	_, err := db.Resolve(ctx, decision) // without messages
-	return err
+func checkDecision(decision messagingriver.Decision) error {
+	switch decision {
+	case messagingriver.Sent, messagingriver.Resend, messagingriver.Drop:
+		return nil
+	default:
+		return fmt.Errorf("resolve: want sent, resend or drop, got %q; -h shows an example", string(decision))
+	}
 }
 
 // resolveEach carries out a decision about messages, and finds out why it did not apply to some of them. An error says how far it got.
@@ -248,7 +254,7 @@ func (r *resolution) resolve(ctx context.Context, db database, key messagingrive
 	}
 	if n > 0 {
 		r.Messages++
-		return nil
+		return r.noteExpired(ctx, db, key)
 	}
 	reason, err := whyUnresolved(ctx, db, r.Done, key)
 	if err != nil {
@@ -256,6 +262,28 @@ func (r *resolution) resolve(ctx context.Context, db database, key messagingrive
 	}
 	r.Unresolved = append(r.Unresolved, unresolved{key.Reference, reason})
 	return nil
+}
+
+// noteExpired notes a message that is not sent although resend applied to it.
+func (r *resolution) noteExpired(ctx context.Context, db database, key messagingriver.Key) error {
+	if r.Done != messagingriver.Resend {
+		return nil
+	}
+	records, err := db.Get(ctx, key.Reference)
+	if errors.Is(err, messaging.ErrNotFound) { // it was deleted a moment ago
+		return nil
+	}
+	for _, record := range records {
+		if record.Key == key && hasExpired(record) {
+			r.Expired = append(r.Expired, key.Reference)
+		}
+	}
+	return err
+}
+
+// hasExpired reports whether it is too late to send the message of a record.
+func hasExpired(record messagingriver.Record) bool {
+	return !record.Expires.IsZero() && record.Expires.Before(time.Now())
 }
 
 // progress says which of the keys were settled before an error.
@@ -296,7 +324,6 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record) string {
 	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
 	isUnknown := verdictWord(record) == messaging.Unknown.String()
-	hasExpired := !record.Expires.IsZero() && record.Expires.Before(time.Now())
 	switch {
 	case record.State == rivertype.JobStateRunning:
 		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed"
@@ -306,7 +333,7 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 		return "it was accepted, and will be completed"
 	case decision != messagingriver.Resend: // it changed a moment ago
 		return fmt.Sprintf("it is %s", record.State)
-	case hasExpired:
+	case hasExpired(record) && (isFinal || !isUnknown):
 		return "it expired at " + record.Expires.UTC().Format(time.RFC3339)
 	case isFinal && record.Message == nil:
 		return fmt.Sprintf("it is %s, and its content is deleted", record.State)

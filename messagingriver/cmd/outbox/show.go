@@ -43,6 +43,11 @@ The exit status is 1 if there is no such message.`,
 		}
 		for i, record := range records {
 			shown := newShownRecord(record)
+			if record.Message == nil {
+				if shown.isDeleted, err = isDeleted(cmd.Context(), db, record.Job); err != nil {
+					return err
+				}
+			}
 			text := shown.text()
 			if i > 0 {
 				text = "\n" + text
@@ -103,12 +108,25 @@ func referencesOf(ctx context.Context, db database, messageID string) ([]string,
 	return references, rows.Err()
 }
 
+// isDeleted reports whether the content of the message of a job was deleted, or the job itself was a moment ago.
+func isDeleted(ctx context.Context, db database, job int64) (bool, error) {
+	rows, err := db.query(ctx, "SELECT 1 FROM JOBS WHERE id = $1 AND args->'message' IS NOT NULL", job)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = rows.Close() }()
+	hasContent := rows.Next()
+	return !hasContent, rows.Err()
+}
+
 // shownRecord is a message in the output of show. It has no number and no text of the message.
 type shownRecord struct {
 	messagingriver.Record
 
 	Verdict string        `json:"verdict"` // a word of verdictHelp, instead of that of Record
 	Receipt *shownReceipt `json:"receipt,omitzero"`
+
+	isDeleted bool // its content
 }
 
 func newShownRecord(record messagingriver.Record) shownRecord {
@@ -166,6 +184,7 @@ func (r shownRecord) lines() []shownLine {
 		{"created", formatTime(r.Created)},
 		{"last attempt", formatTime(r.Attempted)},
 		{"last request", formatTime(r.Begun)},
+		{"next lookup", r.nextLookup()},
 		{"next attempt", r.nextAttempt()},
 		{"finished", formatTime(r.Finalized)},
 		{"expires", formatTime(r.Expires)},
@@ -175,26 +194,58 @@ func (r shownRecord) lines() []shownLine {
 
 // verdictText returns the verdict, with its meaning where a stranger would have to guess.
 func (r shownRecord) verdictText() string {
-	switch r.Verdict {
-	case messaging.Unknown.String():
+	switch {
+	case r.isInDoubt() && r.isSMS():
+		return "unknown: it may have been sent, and is looked up" + r.doubtEnd()
+	case r.isInDoubt():
+		return "unknown: it may have been sent, and waits for a delivery report" + r.doubtEnd()
+	case r.Verdict == messaging.Unknown.String():
 		return "unknown: it may have been sent"
-	case waits:
+	case r.Verdict == waits:
 		return "waits: it was not sent yet"
 	default:
 		return r.Verdict
 	}
 }
 
-func (r shownRecord) contentText() string {
-	if r.Message == nil {
-		return "deleted, or cannot be read"
+// doubtEnd says when a message in doubt is discarded, if that is known.
+func (r shownRecord) doubtEnd() string {
+	if r.DoubtEnds.IsZero() {
+		return ""
 	}
-	return "kept"
+	return "; discarded at " + formatTime(r.DoubtEnds)
+}
+
+// isInDoubt reports whether the message may have been sent, and no worker or person has it. It is not sent while it is in doubt.
+func (r shownRecord) isInDoubt() bool {
+	return r.Verdict == messaging.Unknown.String() && r.Finalized.IsZero() && r.State != rivertype.JobStateRunning
+}
+
+func (r shownRecord) isSMS() bool { return r.Channel == messaging.ChannelSMS.String() }
+
+func (r shownRecord) contentText() string {
+	switch {
+	case r.Message != nil:
+		return "kept"
+	case r.isDeleted:
+		return "deleted"
+	default:
+		return "cannot be read by this version"
+	}
+}
+
+// nextLookup returns the time of the next lookup of an SMS in doubt, or "".
+func (r shownRecord) nextLookup() string {
+	if r.isInDoubt() && r.isSMS() {
+		return formatTime(r.Scheduled)
+	}
+	return ""
 }
 
 // nextAttempt returns the time of the next attempt, or "" if the message does not wait for a time.
 func (r shownRecord) nextAttempt() string {
-	if r.State == rivertype.JobStateScheduled || r.State == rivertype.JobStateRetryable {
+	waitsForTime := r.State == rivertype.JobStateScheduled || r.State == rivertype.JobStateRetryable
+	if waitsForTime && !r.isInDoubt() {
 		return formatTime(r.Scheduled)
 	}
 	return ""
