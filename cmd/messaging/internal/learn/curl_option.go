@@ -93,19 +93,19 @@ func (c *curl) setUser(value string) error {
 	return nil
 }
 
-// setURL takes the URL. Its error leaves out whatever may be a credential: the query of a second URL, and a word that is no URL, such as the
-// token in -H Authorization: TOKEN.
+// setURL takes the URL. Its error leaves out whatever may be a credential: the user and the query of a second URL, and a word that is no URL, such
+// as the token in -H Authorization: TOKEN.
 func (c *curl) setURL(value string) error {
 	if c.request.path == "" {
 		c.request.setURL(value)
 		return nil
 	}
-	place, _, _ := strings.Cut(value, "?")
-	if !strings.Contains(place, "://") {
+	second, err := url.Parse(value)
+	if err != nil || second.Host == "" {
 		return errors.New("a word that is neither an option nor the URL: put a value with spaces into quotes, and a value of an unknown option " +
 			"into one word, as in --option=value")
 	}
-	return fmt.Errorf("a second URL, %s: want one request", place)
+	return fmt.Errorf("a second URL, %s://%s%s: want one request", second.Scheme, second.Host, second.Path)
 }
 
 func (c *curl) addJSON(value string) error {

@@ -15,10 +15,9 @@ func (l *learner) warn(text string, keys ...string) {
 	l.warnings = appendNew(l.warnings, strings.Join(keys, ".")+": "+text)
 }
 
-// learnTotal learns the number of all rows by its name. A number that is not more than the rows of the example may count those of a page, and
-// would end a listing by offset early: only a comment names it.
+// learnTotal learns the number of all rows by its name. A number that may count the rows of a page would end a listing early: only a comment
+// names it.
 func (l *learner) learnTotal(outside []leaf, names words) {
-	rows := len(document.Parse([]byte(l.examples.row.text)).At(strings.Join(l.overlay.List.Items, "")).List())
 	var unsure []string
 	for _, at := range outside {
 		n, err := strconv.Atoi(at.word)
@@ -29,7 +28,7 @@ func (l *learner) learnTotal(outside []leaf, names words) {
 		switch {
 		case slices.Contains(l.defaults.SMSList.Page["total"], at.path):
 			return
-		case isTotal && n > rows && len(l.overlay.List.Items) > 0:
+		case isTotal && l.exceedsPage(n, names):
 			names.add("total", at.path)
 			return
 		case isTotal || countName.MatchString(at.name):
@@ -39,6 +38,20 @@ func (l *learner) learnTotal(outside []leaf, names words) {
 	for _, path := range unsure {
 		l.warn("not learned: if "+path+" counts the rows of all pages, write "+contractLine("total", path), sectionList, "page")
 	}
+}
+
+// exceedsPage reports whether a number is more than a page can hold. The example may leave out rows, so that the size of a page is in its request
+// alone. If the response says otherwise whether a page follows, no total ends the listing, and the rows of the example are enough.
+func (l *learner) exceedsPage(n int, names words) bool {
+	saysWhatFollows := len(names["hasNext"]) > 0 || len(names["next"]) > 0
+	if !saysWhatFollows {
+		return l.pageSize > 0 && n > l.pageSize
+	}
+	if len(l.overlay.List.Items) != 1 {
+		return false
+	}
+	rows := document.Parse([]byte(l.examples.row.text)).At(l.overlay.List.Items[0]).List()
+	return n > len(rows)
 }
 
 // contractLine returns a line of a contract with one path.

@@ -10,8 +10,8 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
-// TestLearnTotal: a total is learned if it is more than the rows of the example. Otherwise it may count those of a page, and the overlay
-// and the terminal have the line to write.
+// TestLearnTotal: a total is learned if it is more than the rows of a page. Otherwise it may count those, and the overlay and the terminal have
+// the line to write.
 func TestLearnTotal(t *testing.T) {
 	t.Parallel()
 	const request = "=== row\nid: h-1\n\ncurl 'https://api.example.com/v3/messages?start=0&count=100'\n"
@@ -19,15 +19,18 @@ func TestLearnTotal(t *testing.T) {
 		want any
 		hint string
 	}{
-		`"total": 250`:               {want: []any{"meta.total"}},
-		`"total_count": "2"`:         {want: []any{"meta.total_count"}},
-		`"total": 1`:                 {hint: `not learned: if meta.total counts the rows of all pages, write "total": ["meta.total"]`},
-		`"count": 250`:               {hint: `not learned: if meta.count counts the rows of all pages, write "total": ["meta.count"]`},
-		`"matches": 250`:             {hint: `not learned: if meta.matches counts the rows of all pages, write "total": ["meta.matches"]`},
-		`"totalPages": 250`:          {},
-		`"total": "many"`:            {},
-		`"count": 1, "total": 12`:    {want: []any{"meta.total"}},
-		`"total": 12, "tail": "end"`: {want: []any{"meta.total"}},
+		`"total": 250`:              {want: []any{"meta.total"}},
+		`"total_count": "101"`:      {want: []any{"meta.total_count"}},
+		`"total": 100`:              {hint: `not learned: if meta.total counts the rows of all pages`},
+		`"total": 2, "more": true`:  {want: []any{"meta.total"}},
+		`"total": 1, "more": true`:  {hint: `not learned: if meta.total counts the rows of all pages`},
+		`"total": 1`:                {hint: `not learned: if meta.total counts the rows of all pages, write "total": ["meta.total"]`},
+		`"count": 250`:              {hint: `not learned: if meta.count counts the rows of all pages, write "total": ["meta.count"]`},
+		`"matches": 250`:            {hint: `not learned: if meta.matches counts the rows of all pages, write "total": ["meta.matches"]`},
+		`"totalPages": 250`:         {},
+		`"total": "many"`:           {},
+		`"count": 1, "total": 120`:  {want: []any{"meta.total"}},
+		`"total": 120, "tail": "x"`: {want: []any{"meta.total"}},
 	} {
 		text := request + `{"rows": [{"messageId": "h-1"}], "meta": {` + page + `}}`
 		got, err := learnObject(t, text)
@@ -42,7 +45,10 @@ func TestLearnTotal(t *testing.T) {
 			assert.Contains(t, progress, "sms.list.page: "+note+"\n")
 		}
 	}
-	got, err := learnObject(t, request+`{"rows": [{"messageId": "h-1"}], "totalRows": 250}`)
+	got, err := learnObject(t, "=== row\nid: h-1\n\n"+`{"rows": [{"messageId": "h-1"}], "meta": {"total": 250}}`)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "sms.list", "page", "total"), "without a request, the size of a page is unknown")
+	got, err = learnObject(t, request+`{"rows": [{"messageId": "h-1"}], "totalRows": 250}`)
 	require.NoError(t, err)
 	assert.Nil(t, at(got, "sms.list", "page"), "the default reads it")
 }

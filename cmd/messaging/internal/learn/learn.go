@@ -26,6 +26,7 @@ type learner struct {
 	warnings []string // comments that are printed too
 
 	unusedFilters []leaf // parameters of the listing that are no filter with a known value
+	pageSize      int    // how many rows the request of the listing asks for, or 0
 }
 
 // Result is a learned overlay.

@@ -446,6 +446,7 @@ func TestParseCurlRefusesWhatItCannotLearn(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{
 		"https://x.example/v2/sms?key=hunter2":       "curl: a second URL, https://x.example/v2/sms: want one request",
+		"https://me:hunter2@x.example/v2/sms":        "curl: a second URL, https://x.example/v2/sms: want one request",
 		"--url https://x.example/v2/sms":             "curl: --url: a second URL, https://x.example/v2/sms: want one request",
 		"--unknown hunter2":                          "curl: a word that is neither an option nor the URL",
 		"-H Authorization: hunter2":                  "curl: a word that is neither an option nor the URL: put a value with spaces into quotes",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -17,6 +18,7 @@ func requestKeys() []string {
 // learnPaging learns the parameters of the listing that have the values of the request keys, and returns the other parameters.
 func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, error) {
 	list := &l.overlay.List
+	all := slices.Clone(parameters)
 	for _, concept := range requestKeys() {
 		value := example.values[concept]
 		if value == "" {
@@ -35,6 +37,10 @@ func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, erro
 	}
 	if list.Params["page"] == "" {
 		parameters = l.learnOffset(parameters)
+	}
+	isPageSize := func(at leaf) bool { return at.path == list.Params["pageSize"] }
+	if i := slices.IndexFunc(all, isPageSize); i >= 0 {
+		l.pageSize, _ = strconv.Atoi(all[i].word)
 	}
 	return parameters, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
 }
