@@ -35,7 +35,7 @@ import (
 //		receipt, chatErr = once.ChatApp2.Send(ctx, chat)
 //		return receipt, chatErr
 //	}, sendSMS)
-//	if errors.Is(chatErr, messaging.ErrOptedOut) {
+//	if errors.Is(chatErr, messaging.ErrOptedOut) && messaging.VerdictOf(chatErr) != messaging.Unknown {
 //		receipt, err = sendSMS(ctx)
 //	}
 //

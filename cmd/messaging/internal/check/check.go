@@ -1,8 +1,9 @@
 // Package check compares a contract with a real account. It asks the service with the public client, and reads the rows of the responses by
 // itself, because the client leaves out rows that contradict a filter.
 //
-// A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, and filters that find those
-// rows and nothing else. The report has no credentials, numbers, texts or other values, except what the errors of the library show.
+// A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, filters that find those rows
+// and nothing else, and rows in the order that was asked for. The report has no credentials, numbers or texts. Of other values it shows a price,
+// by which a person sees a wrong scale, and what the errors of the library show.
 package check
 
 import (
@@ -37,9 +38,10 @@ type checker struct {
 
 	transactions []sms.Transaction // rows, as the client reads them
 
-	latest     time.Time         // of the times of all rows that were read
-	unreadable []sms.Transaction // all rows that could not be read in full, each once
-	reported   int               // how many of these the first line counts
+	latest       time.Time         // of the times of all rows that were read
+	unreadable   []sms.Transaction // all rows that could not be read in full, each once
+	isRemembered map[string]bool   // by the key of such a row
+	reported     int               // how many of these the first line counts
 }
 
 func (c *checker) check(ctx context.Context) {
@@ -120,8 +122,8 @@ func countUnreadable(rows []sms.Transaction) int {
 // remember keeps what all lists of this run show together: the rows that could not be read in full, and the latest time.
 func (c *checker) remember(rows []sms.Transaction) {
 	for _, tx := range rows {
-		isSame := func(other sms.Transaction) bool { return unreadableKey(other) == unreadableKey(tx) }
-		if tx.ReadError != nil && !slices.ContainsFunc(c.unreadable, isSame) {
+		if key := unreadableKey(tx); tx.ReadError != nil && !c.isRemembered[key] {
+			c.isRemembered[key] = true
 			c.unreadable = append(c.unreadable, tx)
 		}
 		if tx.CreatedAt.After(c.latest) {

@@ -74,7 +74,7 @@ func (s *settings) newChecker() (*checker, error) {
 	if s.send != (s.from != "") || s.send != (s.to != "") {
 		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
 	}
-	c := &checker{settings: s, recorder: &recorder{}}
+	c := &checker{settings: s, recorder: &recorder{}, isRemembered: map[string]bool{}}
 	record := func(base http.RoundTripper) http.RoundTripper {
 		c.recorder.base = base
 		return c.recorder

@@ -50,7 +50,7 @@ func (c *checker) judgePaging(p page) finding {
 	case slices.ContainsFunc(second, isNew):
 		c.hasSecondPage = true
 		return finding{proven, "a second page has rows with other IDs"}
-	case len(p.transactions) < len(c.transactions):
+	case p.err == nil && len(p.transactions) < len(c.transactions):
 		counts := fmt.Sprintf("%d of %d rows", len(p.transactions), len(c.transactions))
 		return finding{wrong, "the listing ends after " + counts + ": see sms.list.paging and sms.list.page"}
 	}
@@ -98,9 +98,12 @@ func (c *checker) checkValues() {
 	c.checkNames()
 }
 
-// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of each is accepted, even if the
-// service refused its message. It shows no word, which may be something else at a wrong path.
+// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of none of them is refused, even if
+// the service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
+	if len(c.transactions) == 0 {
+		return
+	}
 	var words, numbers, unknown int
 	for _, tx := range c.transactions {
 		switch {
@@ -152,15 +155,15 @@ func (c *checker) checkPrice() {
 }
 
 var (
-	longNumber   = regexp.MustCompile(`[0-9]{7}`) // it may be a phone number at a wrong path
+	longNumber   = regexp.MustCompile(`^-?([0-9]{7,})`)
 	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 )
 
-// describePrice returns the price of a row as it is read. It does not show what may be something else.
+// describePrice returns the price of a row as it is read. Of a long number, which may be a phone number at a wrong path, it shows how long it is.
 func describePrice(tx sms.Transaction) string {
 	price := tx.Price
-	if longNumber.MatchString(price) {
-		price = fmt.Sprintf("a price of %d characters", len(price))
+	if whole := longNumber.FindStringSubmatch(price); whole != nil {
+		price = fmt.Sprintf("a price of %d digits before the decimal point", len(whole[1]))
 	}
 	if currencyCode.MatchString(tx.Currency) {
 		price += " " + tx.Currency

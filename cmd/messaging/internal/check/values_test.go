@@ -64,10 +64,12 @@ func TestPriceOfRow(t *testing.T) {
 		scale     string
 		fee, unit any
 	}{
-		"a row has 12000 EUR: ":                              {"", 12000, "EUR"},
-		"a row has 1.2000 EUR: ":                             {`"scale": -4,`, 12000, "EUR"},
-		"a row has 0.50: if the service means another":       {"", "0.50", nil},
-		"a row has a price of 12 characters: if the service": {"", "639171230001", "The quick brown fox"},
+		"a row has 12000 EUR: ":                             {"", 12000, "EUR"},
+		"a row has 1.2000 EUR: ":                            {`"scale": -4,`, 12000, "EUR"},
+		"a row has 0.50: if the service means another":      {"", "0.50", nil},
+		"a row has 0.00750000 EUR: ":                        {"", "0.00750000", "EUR"},
+		"a row has a price of 7 digits before the decimal":  {"", 7500000, "EUR"},
+		"a row has a price of 12 digits before the decimal": {"", "639171230001", "The quick brown fox"},
 	} {
 		f := newFake()
 		f.changeRows(func(row object, _ fakeMessage) {

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,16 +47,20 @@ func parseFault(text string) (faultRule, error) {
 	name, rest, _ := strings.Cut(text, ",")
 	fields := map[string]any{"fault": name}
 	for field := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == ',' }) {
-		parameter, value, _ := strings.Cut(field, "=")
-		fields[parameter] = value
-		if slices.Contains([]string{"skip", "n", "share", "status"}, parameter) {
-			fields[parameter] = json.Number(value)
+		parameter, text, _ := strings.Cut(field, "=")
+		if fields[parameter] != nil {
+			return faultRule{}, fmt.Errorf("%s is set twice", parameter)
 		}
+		value, err := faultValue(parameter, text)
+		if err != nil {
+			return faultRule{}, err
+		}
+		fields[parameter] = value
 	}
 	var rule faultRule
 	encoded, err := json.Marshal(fields)
 	if err != nil {
-		return rule, errors.New("skip, n, share and status must be numbers")
+		return rule, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.DisallowUnknownFields()
@@ -61,6 +68,26 @@ func parseFault(text string) (faultRule, error) {
 		return rule, errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return rule, rule.compile(time.Now())
+}
+
+// faultValue returns the value of a parameter of the flag as the API takes it.
+func faultValue(parameter, text string) (any, error) {
+	switch parameter {
+	case "skip", "n", "status":
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s must be a whole number, not %q", parameter, clip(text, 40))
+		}
+		return number, nil
+	case "share":
+		share, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(share) || math.IsInf(share, 0) {
+			return nil, fmt.Errorf("share must be a number from 0 to 1, not %q", clip(text, 40))
+		}
+		return share, nil
+	default:
+		return text, nil
+	}
 }
 
 // fault returns the fault for the service, or the zero fault if the rule has no kind.
@@ -134,8 +161,9 @@ func (f *faultRule) findKind() error {
 		return fmt.Errorf("there is no fault %q: it must be one of %s", clip(f.Fault, 40), strings.Join(faultNames(), ", "))
 	}
 	f.kind = kinds[i]
-	for name, isSet := range f.parameters() {
-		if isSet && !slices.Contains(f.kind.Parameters, name) {
+	isSet := f.parameters()
+	for _, name := range slices.Sorted(maps.Keys(isSet)) {
+		if isSet[name] && !slices.Contains(f.kind.Parameters, name) {
 			return fmt.Errorf("%s is not for %s", name, f.Fault)
 		}
 	}
