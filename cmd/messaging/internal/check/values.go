@@ -98,7 +98,7 @@ func (c *checker) checkValues() {
 	c.checkNames()
 }
 
-// checkSendStatus says how many rows have no send status, or one that the contract does not know: the verdict of none of them is refused, even if
+// checkSendStatus says how many rows have no send status, or an unknown word: the verdict of none of them is refused, even if
 // the service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
 	if len(c.transactions) == 0 {
@@ -119,12 +119,12 @@ func (c *checker) checkSendStatus() {
 	}
 	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
 	all := countRows(len(c.transactions))
-	f := finding{plausible, fmt.Sprintf("%d of %s have one that the contract knows", words-unknown, all)}
+	f := finding{plausible, fmt.Sprintf("%d of %s have a word that the contract knows", words-unknown, all)}
 	path := "sms.list.record.sendStatus"
 	switch {
 	case unknown > 0:
 		path = "sms.send.refused"
-		f.why = fmt.Sprintf("%d of %s have one that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
+		f.why = fmt.Sprintf("%d of %s have a word that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
 			unknown, all)
 	case words == 0 && numbers > 0:
 		f.why = fmt.Sprintf("%d of %s have a number, and none has a word", numbers, all) + neverRefused

@@ -360,7 +360,7 @@ func TestBoundsWithoutTime(t *testing.T) {
 	}
 }
 
-// TestSendStatus: rows without a send status, or with one that the contract does not know, count as accepted.
+// TestSendStatus: rows without a send status, or with a word that the contract does not know, count as accepted.
 func TestSendStatus(t *testing.T) {
 	for name, tt := range map[string]struct {
 		phases map[string]any // by sender
@@ -377,12 +377,12 @@ func TestSendStatus(t *testing.T) {
 			"7 of 7 rows have a number, and none has a word: the verdict of a row is never refused, not even if the service refused its message",
 		},
 		"known words": {
-			map[string]any{"ACME": "accepted", "Zorro": "REJECTED"}, "sms.list.record.sendStatus", "7 of 7 rows have one that the contract knows",
+			map[string]any{"ACME": "accepted", "Zorro": "REJECTED"}, "sms.list.record.sendStatus", "7 of 7 rows have a word that the contract knows",
 		},
 		"an unknown word": {
 			map[string]any{"ACME": "accepted", "Zorro": "BOUNCED"},
 			"sms.send.refused",
-			"3 of 7 rows have one that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
+			"3 of 7 rows have a word that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

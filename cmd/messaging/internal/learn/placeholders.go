@@ -81,7 +81,7 @@ func (l *learner) placeholderOf(names []string) (placeholder string, isCertain b
 	return placeholder, true
 }
 
-// isTemplate reports whether a value is a name in signs, such as %s, {id} or <id>. A word such as null, or a number, is none. DeliveryURL cannot
+// isTemplate reports whether a value is a name in signs, such as %s, {id} or <id>. Words such as null and numbers are not. DeliveryURL cannot
 // write a placeholder with a # or a space.
 func isTemplate(value string) bool {
 	hasSign := value != "" && strings.Contains("%{$[@_<", value[:1])
