@@ -127,12 +127,15 @@ func (p *program) results() string {
 // deleteMessages deletes what the outbox has, as it does in the end.
 func (p *program) deleteMessages() {
 	p.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(p.folder, "campaign.db"))
+	driver := "sqlite"
+	source := filepath.Join(p.folder, "campaign.db")
 	jobs := "river_job"
 	if p.database != "" {
-		db, err = sql.Open("pgx", p.database)
+		driver = "pgx"
+		source = p.database
 		jobs = schema + ".river_job"
 	}
+	db, err := sql.Open(driver, source)
 	require.NoError(p.t, err)
 	defer db.Close()
 	_, err = db.ExecContext(p.t.Context(), "DELETE FROM "+jobs)
