@@ -671,31 +671,42 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 	}
 }
 
-// A report that a message failed may have no time and no reference ID, and arrive before the shop has stored the message ID.
+// A report that a message failed may have no reference ID, and arrive before the shop has stored the message ID. After a kill that takes minutes.
 func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 	t.Parallel()
+	times := map[string]time.Time{
+		"no time":          {},
+		"some minutes old": time.Now().Add(-10 * time.Minute),
+	}
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const phone = "+639171234567"
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
-			isAccepted := func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }
-			require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
-			failed := messagingtest.DeliveryReport{Status: "failed", ID: s.columnOf(t, "message_id", "order-1"), ErrorCode: "131026"}
-			_, err := s.db.ExecContext(t.Context(), "UPDATE shop_order SET verdict = '', message_id = ''") // as before the outcome
-			require.NoError(t, err)
-			assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, failed))
+			for id, at := range times {
+				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
+				isAccepted := func() bool { return s.columnOf(t, "verdict", id) == "accepted" }
+				require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
+				failed := messagingtest.DeliveryReport{Status: "failed", ID: s.columnOf(t, "message_id", id), At: at, ErrorCode: "131026"}
+				const revert = "UPDATE shop_order SET verdict = '', message_id = '' WHERE id = $1" // as before the outcome
+				_, err := s.db.ExecContext(t.Context(), revert, id)
+				require.NoError(t, err)
+				assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, failed), id)
 
-			require.NoError(t, s.refresh(t.Context()))
-			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
-			assert.Equal(t, "order-1"+suffixSMS, s.columnOf(t, "reference", "order-1"))
-			require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
-			assert.Len(t, service.Sent(), 2)
+				require.NoError(t, s.refresh(t.Context()))
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed), id)
+				assert.Equal(t, id+suffixSMS, s.columnOf(t, "reference", id))
+				require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
 
-			foreign := messagingtest.DeliveryReport{Status: "failed", ID: "another"}
-			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, foreign), "all message IDs are known")
+				foreign := messagingtest.DeliveryReport{Status: "failed", ID: "not of " + id, At: at}
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, foreign), "all message IDs are known")
+			}
+			assert.Len(t, service.Sent(), 2*len(times))
+
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
+			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
+			ancient := messagingtest.DeliveryReport{Status: "failed", ID: "another", At: time.Now().Add(-2 * time.Hour)}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, ancient))
 		})
 	}
 }

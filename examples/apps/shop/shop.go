@@ -494,14 +494,20 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	return reference, err
 }
 
-// mayBeEarly reports whether noteOutcome may not have stored the message ID of a report yet. A report without a time may be early as long as the
-// message ID of any order is still to come.
+// mayBeEarly reports whether noteOutcome may not have stored the message ID of a report yet. That takes a second, or some minutes after a kill. So a
+// report of the last hour, or without a time, may be early as long as the message ID of any order is still to come.
 func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (bool, error) {
-	if !report.StatusAt.IsZero() {
-		return time.Since(report.StatusAt) < time.Minute, nil
+	age := time.Since(report.StatusAt)
+	hasTime := !report.StatusAt.IsZero()
+	if hasTime && age < time.Minute {
+		return true, nil
+	}
+	if hasTime && age > time.Hour {
+		return false, nil
 	}
 	const query = `SELECT EXISTS (SELECT 1 FROM shop_order
-		WHERE verdict <> 'accepted' AND NOT is_closed AND verdict IN ('', 'unknown') AND message_id = '')`
+		WHERE verdict <> 'accepted' AND NOT is_closed -- as in the index
+		AND verdict IN ('', 'unknown') AND message_id = '')`
 	isEarly := false
 	err := tx.QueryRowContext(ctx, query).Scan(&isEarly)
 	return isEarly, err
