@@ -104,7 +104,7 @@ func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, on riverdriver.Execu
 // or not, become due at once, and the guard is asked again. Call ResumeCampaign again to resume messages that a transaction under way enqueued as
 // pending: as long as there is one, the campaign is paused.
 func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, error) {
-	return o.changeCampaign(ctx, name, o.database.statements.resumeCampaign)
+	return o.changeCampaign(ctx, name, o.database.statements.wakeCampaign, o.database.statements.resumeCampaign)
 }
 
 // CancelCampaign cancels the waiting messages of a campaign, paused or not, and returns how many. Their content is deleted. Attempts under
@@ -113,9 +113,9 @@ func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, err
 	return o.changeCampaign(ctx, name, o.database.statements.cancelCampaign)
 }
 
-// changeCampaign changes messages of a campaign and returns how many. It is an error if the campaign has no messages.
-func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, statement string) (int, error) {
-	changed, err := o.changeMessages(ctx, name, statement)
+// changeCampaign changes messages of a campaign with statements and returns how many. It is an error if the campaign has no messages.
+func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name string, statements ...string) (int, error) {
+	changed, err := o.changeMessages(ctx, name, statements)
 	if err != nil {
 		return 0, err
 	}
@@ -126,12 +126,17 @@ func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, statement string
 }
 
 // changeMessages changes messages of a campaign, if it has any, and returns how many.
-func (o *Outbox[TTx]) changeMessages(ctx context.Context, name, statement string) (int, error) {
+func (o *Outbox[TTx]) changeMessages(ctx context.Context, name string, statements []string) (int, error) {
 	changed := 0
 	err := o.database.inLongTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var err error
-		changed, err = o.database.changeMany(ctx, tx, statement, name)
-		return err
+		for _, statement := range statements {
+			n, err := o.database.changeMany(ctx, tx, statement, name)
+			if err != nil {
+				return err
+			}
+			changed += n
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, err

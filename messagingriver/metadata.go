@@ -37,7 +37,7 @@ type metadata struct {
 
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
-	// ResolvedSent is set if a message was resolved as Sent while a worker had it. It is completed, whatever the attempt or lookup found.
+	// ResolvedSent is set if a message was resolved as Sent. If a worker has the message, it is completed, whatever the attempt or lookup finds.
 	ResolvedSent bool `json:"resolved_sent,omitempty"`
 	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
 	Cancelled bool `json:"cancelled,omitempty"`

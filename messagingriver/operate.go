@@ -23,8 +23,8 @@ type Record struct {
 	// Job is the ID of River's job, and State its state, such as "completed".
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended, and NotSent after Resend. It is Unknown if no attempt has ended, or if a later attempt may have sent the
-	// message. With State it says where the message is:
+	// Verdict is the verdict of the last attempt that ended, and NotSent after Resend. It is Unknown if no attempt has ended, or if a later attempt
+	// may have sent the message. With State it says where the message is:
 	//
 	//	State                            Verdict           the message
 	//	any                              Accepted          was sent; final
@@ -64,8 +64,9 @@ type Record struct {
 	Finalized time.Time `json:"finalized,omitzero"`
 	// Expires is when it is too late to send the message, or zero.
 	Expires time.Time `json:"expires,omitzero"`
-	// DoubtEnds is when a message with an unknown outcome is discarded, if nothing shows before what became of it. It is zero for other messages,
-	// and until the first lookup after a kill.
+	// DoubtEnds is when a message with an unknown outcome is discarded if nothing changes. While the lookups of an SMS fail, it is a day later:
+	// then the first lookup that works and does not find the message may discard it before. DoubtEnds is zero for other messages, and until the
+	// first lookup after a kill.
 	DoubtEnds time.Time `json:"doubtEnds,omitzero"`
 }
 

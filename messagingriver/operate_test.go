@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -456,6 +457,34 @@ func TestResumeCampaignAsksTheGuardAgain(t *testing.T) {
 		await(t, r, "paused", completed)
 		require.Len(t, service.Sent(), 2)
 	})
+}
+
+// ResumeCampaign does not wait for messages that River's scheduler has locked because they are due: the two could wait for each other.
+func TestResumeCampaignSkipsLockedMessages(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	service := messagingtest.NewServer(t)
+	r := postgresRig(t, newClient(t, service), messagingriver.Options{})
+	r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("m", 2)...)
+	r.exec(t, `UPDATE JOBS SET state = 'scheduled', scheduled_at = now() + interval '8 hours',
+		metadata = metadata || '{"verdict": "not sent", "classes": ["postponed"]}'`)
+	on := r.(rigOf[pgx.Tx])
+	scheduler, err := on.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer scheduler.Rollback() //nolint:errcheck // after a failed test
+	_, err = scheduler.ExecContext(t.Context(), on.tables.Replace("SELECT id FROM JOBS WHERE args->>'reference' = 'm0' FOR UPDATE"))
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := r.ResumeCampaign(ctx, "spring")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, available, show(t, r, "m1").State)
+	require.NoError(t, scheduler.Rollback())
+	n, err = r.ResumeCampaign(t.Context(), "spring")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
 }
 
 // The error of the last attempt may be old, but a message that may have been sent is not worked by its campaign.

@@ -25,10 +25,13 @@ import (
 // A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
 // The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. It
-// is called when a message that was resent ends, as NotSent if it had expired. If
-// a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
-// a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded message
-// may be completed later, by the late outcome of a process that was frozen; the function is then called again.
+// is called when a message that was resent ends, as NotSent if it had expired. If a person decides about a message before the function was called
+// with its outcome, such as while the function returns errors, that outcome is not reported: each call gets the outcome that the message has at
+// that time.
+//
+// If a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
+// a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded
+// message may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
 

@@ -94,12 +94,17 @@ func postgresStatements() statements {
 				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
+		// It skips the messages that River's scheduler has locked, in another order, because they are due.
+		wakeCampaign: `
+			WITH changed AS (
+				UPDATE river_job SET state = 'available', scheduled_at = LEAST(scheduled_at, now())
+				WHERE id IN (SELECT id FROM river_job WHERE ` + isOfOne + ` AND ` + isPostponed + ` FOR UPDATE SKIP LOCKED)
+				RETURNING 1)
+			SELECT COUNT(*) FROM changed`,
 		resumeCampaign: `
 			WITH changed AS (
-				UPDATE river_job SET
-					state = CAST(CASE WHEN scheduled_at > now() AND NOT ` + isPostponed + ` THEN 'scheduled' ELSE 'available' END AS river_job_state),
-					scheduled_at = CASE WHEN ` + isPostponed + ` THEN LEAST(scheduled_at, now()) ELSE scheduled_at END
-				WHERE ` + isOfOne + ` AND (state = 'pending' OR ` + isPostponed + `)
+				UPDATE river_job SET state = CAST(CASE WHEN scheduled_at > now() THEN 'scheduled' ELSE 'available' END AS river_job_state)
+				WHERE ` + isOfOne + ` AND state = 'pending'
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 		cancelCampaign: `

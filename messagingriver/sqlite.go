@@ -107,11 +107,12 @@ func sqliteStatements() statements {
 		pauseCampaign: `
 			UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
 			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+		wakeCampaign: `
+			UPDATE river_job SET state = 'available', scheduled_at = MIN(scheduled_at, datetime('now', 'subsec'))
+			WHERE ` + isOfOne + ` AND ` + isPostponed,
 		resumeCampaign: `
-			UPDATE river_job SET
-				state = CASE WHEN scheduled_at > datetime('now', 'subsec') AND NOT ` + isPostponed + ` THEN 'scheduled' ELSE 'available' END,
-				scheduled_at = CASE WHEN ` + isPostponed + ` THEN MIN(scheduled_at, datetime('now', 'subsec')) ELSE scheduled_at END
-			WHERE ` + isOfOne + ` AND (state = 'pending' OR ` + isPostponed + `)`,
+			UPDATE river_job SET state = CASE WHEN scheduled_at > datetime('now', 'subsec') THEN 'scheduled' ELSE 'available' END
+			WHERE ` + isOfOne + ` AND state = 'pending'`,
 		cancelCampaign: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
 				metadata = jsonb_patch(metadata, '{"reason": "its campaign was cancelled", "classes": null}')

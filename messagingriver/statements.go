@@ -24,7 +24,8 @@ type statements struct {
 	oneCampaign      string // campaign; returns a JSON array of campaignCount
 	isCampaignPaused string // campaign; returns whether one of its messages is pending
 	pauseCampaign    string // campaign; see changeMany
-	resumeCampaign   string // campaign; see changeMany
+	wakeCampaign     string // campaign; makes messages that a guard postponed due, paused or not; see changeMany
+	resumeCampaign   string // campaign; makes paused messages wait again; see changeMany
 	cancelCampaign   string // campaign; see changeMany
 
 	// Queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.

@@ -14,12 +14,19 @@
 //
 // Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start it again, too. It then looks up
 // each message that may have been sent: for up to 16 minutes, and for up to a day longer while the listing of the service is down. A message
-// that the service does not list is unknown in results.csv, and waits for a person. On PostgreSQL these are only messages whose requests had begun. On SQLite they are the messages that were in work, even if they
-// still waited for the rate. Find out whether the message was sent, and decide with the command outbox (see docs/outbox.md):
+// that the service does not list is unknown in results.csv, and waits for a person. On PostgreSQL these are only messages whose requests had
+// begun. On SQLite they are the messages that were in work, even if they still waited for the rate. Find out whether the message was sent, and
+// decide with the command outbox (see docs/outbox.md):
 //
 //	export DATABASE_URL=FOLDER/campaign.db    # or $CAMPAIGN_DATABASE, with outbox --schema campaign_spring
 //	outbox resolve sent spring-17             # it was sent
 //	outbox resolve resend spring-18           # it was not: start the campaign again
+//
+// A message expires 48 hours after it was enqueued: then resend only stores that it was not sent. To send to that recipient nevertheless, give
+// the line a new id.
+//
+// Keep results.csv. The outbox deletes a message 30 days after it became final. A later start sends nothing to its line again, and its verdict is
+// "deleted" in the new results.csv.
 package main
 
 import (
@@ -366,8 +373,8 @@ func readRow(row []string, client *messaging.Client, earlier earlierLines) (sms.
 	return message, client.SMS.Validate(message)
 }
 
-// enqueue enqueues the messages and returns how many are new. The outbox skips those whose reference IDs it knows. If one of them was for another
-// number, nothing is enqueued: the result of the earlier message would be taken for that of the new number.
+// enqueue enqueues the messages that are new and returns how many there are. If a message that was enqueued before was for another number, nothing is
+// enqueued: the result of the earlier message would be taken for that of the new number.
 func enqueue(
 	ctx context.Context, database *database, outbox *messagingriver.Outbox[*sql.Tx], recipients []sms.Message,
 ) (added int, err error) {
@@ -376,11 +383,12 @@ func enqueue(
 		return 0, err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	if err = noteRecipients(ctx, tx, database.recipients(), recipients); err != nil {
+	newRecipients, err := noteRecipients(ctx, tx, database.recipients(), recipients)
+	if err != nil {
 		return 0, err
 	}
-	messages := make([]messaging.Message, len(recipients))
-	for i, message := range recipients {
+	messages := make([]messaging.Message, len(newRecipients))
+	for i, message := range newRecipients {
 		messages[i] = message
 	}
 	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 48 * time.Hour}
@@ -391,29 +399,32 @@ func enqueue(
 	return added, tx.Commit()
 }
 
-// noteRecipients adds the numbers of new messages to a table. It returns an error if a message is in the table with another number.
-func noteRecipients(ctx context.Context, tx *sql.Tx, table string, recipients []sms.Message) error {
+// noteRecipients adds the numbers of new messages to a table, and returns these messages. The table also has the messages that the outbox has
+// deleted since, which it would send again. noteRecipients returns an error if a message is in the table with another number.
+func noteRecipients(ctx context.Context, tx *sql.Tx, table string, recipients []sms.Message) ([]sms.Message, error) {
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+table+" (reference TEXT PRIMARY KEY, number TEXT NOT NULL)"); err != nil {
-		return err
+		return nil, err
 	}
 	known, err := knownNumbers(ctx, tx, table)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var added []sms.Message
 	for _, message := range recipients {
 		number, isKnown := known[message.ReferenceID]
-		if !isKnown {
-			insert := "INSERT INTO " + table + " (reference, number) VALUES ($1, $2)" //nolint:gosec // the table is a constant
-			if _, err := tx.ExecContext(ctx, insert, message.ReferenceID, message.To); err != nil {
-				return err
-			}
+		if isKnown && canonical(number) != canonical(message.To) {
+			return nil, fmt.Errorf("%s was enqueued for another number; give the line a new id, or another campaign another name", message.ReferenceID)
+		}
+		if isKnown {
 			continue
 		}
-		if canonical(number) != canonical(message.To) {
-			return fmt.Errorf("%s was enqueued for another number; give the line a new id, or another campaign another name", message.ReferenceID)
+		insert := "INSERT INTO " + table + " (reference, number) VALUES ($1, $2)" //nolint:gosec // the table is a constant
+		if _, err := tx.ExecContext(ctx, insert, message.ReferenceID, message.To); err != nil {
+			return nil, err
 		}
+		added = append(added, message)
 	}
-	return nil
+	return added, nil
 }
 
 // knownNumbers returns the numbers in a table by their reference IDs.
@@ -457,7 +468,8 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	}
 }
 
-// writeResults writes what became of each line to a file. A message that a person resolved as sent has no message ID and no cost.
+// writeResults writes what became of each line to a file. A message that a person resolved as sent has no message ID and no cost. A message that
+// the outbox has deleted, because it became final long ago, is "deleted".
 func writeResults(
 	ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], messages []sms.Message, invalid [][]string,
 ) error {
@@ -465,6 +477,7 @@ func writeResults(
 	for _, message := range messages {
 		numbers[message.ReferenceID] = message.To
 	}
+	isListed := map[string]bool{}
 	results := [][]string{{"reference", "verdict", "message", "reason", "cost", "currency", "recipient"}}
 	for record, err := range outbox.List(ctx) {
 		if err != nil {
@@ -477,6 +490,12 @@ func writeResults(
 		results = append(results, []string{
 			record.Reference, record.Verdict.String(), receipt.ID, record.Reason, receipt.Cost, receipt.Currency, numbers[record.Reference],
 		})
+		isListed[record.Reference] = true
+	}
+	for _, message := range messages {
+		if !isListed[message.ReferenceID] {
+			results = append(results, []string{message.ReferenceID, "deleted", "", "it became final long ago", "", "", message.To})
+		}
 	}
 	var file bytes.Buffer
 	if err := csv.NewWriter(&file).WriteAll(append(results, invalid...)); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
@@ -121,6 +122,24 @@ func (p *program) results() string {
 	results, err := os.ReadFile(filepath.Join(p.folder, "results.csv"))
 	require.NoError(p.t, err)
 	return string(results)
+}
+
+// deleteMessages deletes what the outbox has, as it does in the end.
+func (p *program) deleteMessages() {
+	p.t.Helper()
+	driver := "sqlite"
+	source := filepath.Join(p.folder, "campaign.db")
+	jobs := "river_job"
+	if p.database != "" {
+		driver = "pgx"
+		source = p.database
+		jobs = schema + ".river_job"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(p.t, err)
+	defer db.Close()
+	_, err = db.ExecContext(p.t.Context(), "DELETE FROM "+jobs)
+	require.NoError(p.t, err)
 }
 
 // TestEachRecipientOnce: the program is killed eleven times with kill -9. Who wrote STOP gets nothing.
@@ -288,6 +307,23 @@ func TestNewAndKnownLinesAreCounted(t *testing.T) {
 	process.Stderr = &said
 	require.NoError(t, process.Run())
 	assert.Contains(t, said.String(), "new lines: 1; known: 1; invalid: 1")
+}
+
+// The outbox deletes messages some time after they became final. Their lines are not sent again.
+func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
+	p := newProgram(t, 12, recipients)
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 1)
+	p.deleteMessages()
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,+639181234567,Spring sale\n"), 0o600))
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 2)
+	assert.Equal(t, "spring-2", p.service.Sent()[1].ReferenceID)
+	results := p.results()
+	assert.Contains(t, results, "spring-1,deleted,,it became final long ago,,,+639171234567\n")
+	assert.Contains(t, results, "spring-2,accepted,")
 }
 
 // TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.

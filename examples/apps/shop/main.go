@@ -4,7 +4,7 @@
 // event, and one who writes STOP, by SMS or over chat app 2, gets no more messages.
 //
 //	go run ./examples/apps/shop            takes two orders on a test server, and ends
-//	go run ./examples/apps/shop migrate    creates or updates the tables: run it once, before the processes of a new version start
+//	go run ./examples/apps/shop migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
 //	go run ./examples/apps/shop serve      takes orders at /orders, shows them at /orders/ID, and takes callbacks at /hooks/… until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
@@ -74,7 +74,7 @@ type settings struct {
 	client      *messaging.Client
 	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
 	outbox      messagingriver.Options
-	interval    time.Duration // between calls of refresh
+	interval    time.Duration // between calls of refresh; refreshEnded is called after 60 of them
 }
 
 // settingsFromEnv returns the settings in the environment, or an error that names all that is missing.
@@ -101,7 +101,7 @@ func settingsFromEnv() (settings, error) {
 	return in, errors.Join(append(missing, hooksErr, clientErr)...)
 }
 
-// migrate creates or updates the tables of a database.
+// migrate creates the tables of a database, or updates those of the outbox.
 func migrate(ctx context.Context, in settings) error {
 	s, err := openDatabase(ctx, in)
 	if err != nil {
@@ -134,6 +134,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	go func() { served <- server.Serve(listener) }()
 	go every(ctx, time.Hour, "prune", s.prune)
 	go every(ctx, in.interval, "refresh", s.refresh)
+	go every(ctx, 60*in.interval, "refresh", s.refreshEnded)
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():

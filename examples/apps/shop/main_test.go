@@ -534,25 +534,31 @@ func TestRefreshFollowsARefusedMessage(t *testing.T) {
 			key := messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
 			steps := []struct {
 				decision messagingriver.Decision
+				refresh  func(context.Context) error
 				verdict  string
-			}{{messagingriver.Resend, ""}, {messagingriver.Sent, "accepted"}}
+			}{{messagingriver.Resend, s.refreshEnded, ""}, {messagingriver.Sent, s.refresh, "accepted"}}
 			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
 			time.Sleep(2500 * time.Millisecond) // until the process has heard of it
 			for _, step := range steps {
 				n, err := s.outbox.Resolve(t.Context(), step.decision, key)
 				require.NoError(t, err)
 				require.Equal(t, 1, n)
-				require.NoError(t, s.refresh(t.Context()))
+				require.NoError(t, step.refresh(t.Context()))
 				assert.Equal(t, step.verdict, s.columnOf(t, "verdict", "order-1"))
 			}
 
 			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference, verdict) VALUES ('old', 'x', 'old', 'refused')")
 			require.NoError(t, err)
+			isOpen := func() bool {
+				open, err := s.openReferences(t.Context(), "TRUE")
+				require.NoError(t, err)
+				return len(open) > 0
+			}
 			require.NoError(t, s.refresh(t.Context()))
+			assert.True(t, isOpen(), "refresh does not ask about a message that has ended")
+			require.NoError(t, s.refreshEnded(t.Context()))
+			assert.False(t, isOpen())
 			assert.Equal(t, "refused", s.columnOf(t, "verdict", "old"))
-			open, err := s.openReferences(t.Context())
-			require.NoError(t, err)
-			assert.Empty(t, open)
 		})
 	}
 }
@@ -661,6 +667,46 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 			assert.Equal(t, "delivered", state)
 			assert.Equal(t, http.StatusServiceUnavailable, status("another", time.Now()), "its ID may be stored in a moment")
 			assert.Equal(t, http.StatusOK, status("yet another", time.Now().Add(-time.Hour)))
+		})
+	}
+}
+
+// A report that a message failed may have no reference ID, and arrive before the shop has stored the message ID. After a kill that takes minutes.
+func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
+	t.Parallel()
+	times := map[string]time.Time{
+		"no time":          {},
+		"some minutes old": time.Now().Add(-10 * time.Minute),
+	}
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			for id, at := range times {
+				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
+				isAccepted := func() bool { return s.columnOf(t, "verdict", id) == "accepted" }
+				require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
+				failed := messagingtest.DeliveryReport{Status: "failed", ID: s.columnOf(t, "message_id", id), At: at, ErrorCode: "131026"}
+				const revert = "UPDATE shop_order SET verdict = '', message_id = '' WHERE id = $1" // as before the outcome
+				_, err := s.db.ExecContext(t.Context(), revert, id)
+				require.NoError(t, err)
+				assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, failed), id)
+
+				require.NoError(t, s.refresh(t.Context()))
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed), id)
+				assert.Equal(t, id+suffixSMS, s.columnOf(t, "reference", id))
+				require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
+
+				foreign := messagingtest.DeliveryReport{Status: "failed", ID: "not of " + id, At: at}
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, foreign), "all message IDs are known")
+			}
+			assert.Len(t, service.Sent(), 2*len(times))
+
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
+			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
+			ancient := messagingtest.DeliveryReport{Status: "failed", ID: "another", At: time.Now().Add(-2 * time.Hour)}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, ancient))
 		})
 	}
 }
@@ -868,6 +914,13 @@ func TestServeRefreshesOpenOrders(t *testing.T) {
 			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
 			time.Sleep(200 * time.Millisecond) // ten refreshes
 			assert.Empty(t, s.columnOf(t, "verdict", "waiting"))
+
+			_, err = s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference, verdict) VALUES ('old', 'x', 'old', 'refused')")
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { // it asks about messages that have ended, too
+				open, err := s.openReferences(t.Context(), "reference = 'old'")
+				return err == nil && len(open) == 0
+			}, 20*time.Second, 20*time.Millisecond)
 		})
 	}
 }

@@ -137,7 +137,7 @@ func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// createTables creates or updates the tables. Only one process may call it at a time. Of an order,
+// createTables creates the tables that do not exist, and updates those of the outbox. Only one process may call it at a time. Of an order,
 //
 //   - state is "placed", or the last status that was reported of its message,
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
@@ -299,10 +299,21 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	return err
 }
 
-// refresh stores what people decided about messages, such as by "outbox resolve". The outbox does not call noteOutcome for their decisions. A
-// person may also resend a message that was refused or not sent.
+// refresh stores what people decided about messages that wait or have an unknown outcome, such as by "outbox resolve". The outbox does not call
+// noteOutcome for their decisions.
 func (s *shop) refresh(ctx context.Context) error {
-	references, err := s.openReferences(ctx)
+	return s.refreshOrders(ctx, "verdict IN ('', 'unknown')")
+}
+
+// refreshEnded is like refresh, for messages that were refused, not sent or dropped, which a person may still resend or resolve as sent. There may be
+// many of them, such as to customers who opted out, and few change: serve calls refresh more often.
+func (s *shop) refreshEnded(ctx context.Context) error {
+	return s.refreshOrders(ctx, "verdict NOT IN ('', 'unknown')")
+}
+
+// refreshOrders stores the verdicts on the messages of open orders for which a condition holds.
+func (s *shop) refreshOrders(ctx context.Context, condition string) error {
+	references, err := s.openReferences(ctx, condition)
 	if err != nil {
 		return err
 	}
@@ -314,9 +325,11 @@ func (s *shop) refresh(ctx context.Context) error {
 	return nil
 }
 
-// openReferences returns the reference IDs of orders whose message was not accepted, as long as the outbox has it.
-func (s *shop) openReferences(ctx context.Context) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT reference FROM shop_order WHERE verdict <> 'accepted' AND NOT is_closed")
+// openReferences returns the reference IDs of open orders for which a condition holds. An order is open if its message was not accepted, as long as
+// the outbox has the message.
+func (s *shop) openReferences(ctx context.Context, condition string) ([]string, error) {
+	const query = "SELECT reference FROM shop_order WHERE verdict <> 'accepted' AND NOT is_closed AND "
+	rows, err := s.db.QueryContext(ctx, query+condition)
 	if err != nil {
 		return nil, err
 	}
@@ -332,8 +345,8 @@ func (s *shop) openReferences(ctx context.Context) ([]string, error) {
 	return references, rows.Err()
 }
 
-// refreshOrder stores the verdict on the message of an order. It is empty while the message waits, and "unknown" while it may be out, such as
-// after a kill.
+// refreshOrder stores the verdict on the message of an order, and the message ID. The verdict is empty while the message waits, and "unknown" while
+// it may be out, such as after a kill.
 func (s *shop) refreshOrder(ctx context.Context, reference string) error {
 	records, err := s.outbox.Get(ctx, reference)
 	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
@@ -352,8 +365,13 @@ func (s *shop) refreshOrder(ctx context.Context, reference string) error {
 	if record.Finalized.IsZero() && !mayBeOut { // it waits
 		verdict = ""
 	}
-	const update = "UPDATE shop_order SET verdict = $1 WHERE reference = $2 AND verdict <> 'accepted'"
-	_, err = s.db.ExecContext(ctx, update, verdict, reference)
+	messageID := ""
+	if record.Receipt != nil {
+		messageID = record.Receipt.ID
+	}
+	const update = `UPDATE shop_order SET verdict = $1, message_id = COALESCE(NULLIF($2, ''), message_id)
+		WHERE reference = $3 AND verdict <> 'accepted'`
+	_, err = s.db.ExecContext(ctx, update, verdict, messageID, reference)
 	return err
 }
 
@@ -397,22 +415,35 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if err != nil {
 		return err
 	}
-	// The service has accepted the message, even if its response was lost. Keys without a message are ignored.
-	_, err = s.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+	if err = s.accept(ctx, tx, reference, report.ID); err != nil {
+		return err
+	}
+	if !report.Status.Final() {
+		return nil
+	}
+	return s.changeState(ctx, tx, reference, report)
+}
+
+// accept stores that the service has accepted a message, even if its response was lost. It locks the order until the transaction ends.
+func (s *shop) accept(ctx context.Context, tx *sql.Tx, reference, messageID string) error {
+	_, err := s.outbox.ResolveTx(ctx, tx, messagingriver.Sent, // keys without a message are ignored
 		messagingriver.Key{Channel: "chatapp2", Reference: reference},
 		messagingriver.Key{Channel: "sms", Reference: reference})
 	if err != nil {
 		return err
 	}
-	// This also locks the order until the transaction ends. If the response was lost, no receipt has the message ID.
-	const accept = "UPDATE shop_order SET verdict = 'accepted', message_id = COALESCE(NULLIF(message_id, ''), $1) WHERE reference = $2"
-	_, err = tx.ExecContext(ctx, accept, report.ID, reference)
-	if err != nil || !report.Status.Final() {
-		return err
-	}
+	// If the response was lost, no receipt has the message ID.
+	const update = "UPDATE shop_order SET verdict = 'accepted', message_id = COALESCE(NULLIF(message_id, ''), $1) WHERE reference = $2"
+	_, err = tx.ExecContext(ctx, update, messageID, reference)
+	return err
+}
+
+// changeState stores the final status of a message in its order, and replaces a chat-app message that failed by an SMS. Some services report that a
+// message failed, and deliver it later. Then the customer gets both.
+func (s *shop) changeState(ctx context.Context, tx *sql.Tx, reference string, report webhook.DeliveryReport) error {
 	var id, phone string
 	var before webhook.Status
-	err = tx.QueryRowContext(ctx, "SELECT id, phone, state FROM shop_order WHERE reference = $1", reference).Scan(&id, &phone, &before)
+	err := tx.QueryRowContext(ctx, "SELECT id, phone, state FROM shop_order WHERE reference = $1", reference).Scan(&id, &phone, &before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return nil
 	}
@@ -420,9 +451,12 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
-	isOfChat := reference == id // not of its SMS
-	if err != nil || !isOfChat || !needsSMS(report) {
+	if err != nil {
 		return err
+	}
+	isOfChat := reference == id // not of its SMS
+	if !isOfChat || !needsSMS(report) {
+		return nil
 	}
 	err = s.enqueueSMS(ctx, tx, id, phone)
 	if errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS
@@ -445,16 +479,38 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if report.ID == "" { // it is '' in an order whose message ID is not known
 		return "", nil
 	}
+	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: noteOutcome may store the ID at any moment
+	if err != nil {
+		return "", err
+	}
 	var reference string
-	err := tx.QueryRowContext(ctx, "SELECT reference FROM shop_order WHERE message_id = $1", report.ID).Scan(&reference)
-	isFresh := time.Since(report.StatusAt) < time.Minute
-	if errors.Is(err, sql.ErrNoRows) && isFresh { // noteOutcome may not have stored the ID yet
+	err = tx.QueryRowContext(ctx, "SELECT reference FROM shop_order WHERE message_id = $1", report.ID).Scan(&reference)
+	if errors.Is(err, sql.ErrNoRows) && isEarly {
 		return "", webhook.RetryLater(10 * time.Second)
 	}
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return "", nil
 	}
 	return reference, err
+}
+
+// mayBeEarly reports whether noteOutcome may not have stored the message ID of a report yet. That takes a second, or some minutes after a kill. So a
+// report of the last hour, or without a time, may be early as long as the message ID of any order is still to come.
+func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (bool, error) {
+	age := time.Since(report.StatusAt)
+	hasTime := !report.StatusAt.IsZero()
+	if hasTime && age < time.Minute {
+		return true, nil
+	}
+	if hasTime && age > time.Hour {
+		return false, nil
+	}
+	const query = `SELECT EXISTS (SELECT 1 FROM shop_order
+		WHERE verdict <> 'accepted' AND NOT is_closed -- as in the index
+		AND verdict IN ('', 'unknown') AND message_id = '')`
+	isEarly := false
+	err := tx.QueryRowContext(ctx, query).Scan(&isEarly)
+	return isEarly, err
 }
 
 // note notes a STOP or START, which counts on both channels.

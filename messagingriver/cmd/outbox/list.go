@@ -73,8 +73,8 @@ func timeOf(record messagingriver.Record) time.Time {
 
 const listHelp = `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
 Without --state, it lists the messages that wait for a decision: discarded ones. If there are none, it says on standard error which
-other states have messages. With --json, it also has the campaign and, of an accepted message, the message ID, cost and currency. If a
-person resolved the message as sent, it has none of these three.
+other states have messages. With --json, it also has the campaign and, of an accepted message, the message ID, cost and currency. A
+message that was resolved as sent has these three only if an attempt or a lookup got them.
 
 The states are those of River:
 

@@ -241,8 +241,8 @@ func TestShowSaysHowADoubtEnds(t *testing.T) {
 		want    []string
 		lookup  bool
 	}{
-		"SMS":         {"sms", rivertype.JobStateScheduled, at.Add(time.Hour), []string{"is looked up; discarded at 2040-01-01T01:00:00Z\n", "next lookup   2040-01-01T00:00:00Z\n"}, true},
-		"chat":        {"chatapp2", rivertype.JobStateScheduled, at, []string{"waits for a delivery report; discarded at 2040-01-01T00:00:00Z\n"}, false},
+		"SMS":         {"sms", rivertype.JobStateScheduled, at.Add(time.Hour), []string{"is looked up; discarded at 2040-01-01T01:00:00Z if nothing changes\n", "next lookup   2040-01-01T00:00:00Z\n"}, true},
+		"chat":        {"chatapp2", rivertype.JobStateScheduled, at, []string{"waits for a delivery report; discarded at 2040-01-01T00:00:00Z if nothing changes\n"}, false},
 		"just killed": {"chatapp2", rivertype.JobStateRetryable, time.Time{}, []string{"waits for a delivery report\n"}, false},
 	} {
 		record := messagingriver.Record{State: tt.state, Attempted: at, Scheduled: at, DoubtEnds: tt.ends}

@@ -208,12 +208,12 @@ func (r shownRecord) verdictText() string {
 	}
 }
 
-// doubtEnd says when a message in doubt is discarded, if that is known.
+// doubtEnd says when a message in doubt is discarded, if that is known. The time is another one once lookups begin or cease to fail.
 func (r shownRecord) doubtEnd() string {
 	if r.DoubtEnds.IsZero() {
 		return ""
 	}
-	return "; discarded at " + formatTime(r.DoubtEnds)
+	return "; discarded at " + formatTime(r.DoubtEnds) + " if nothing changes"
 }
 
 // isInDoubt reports whether the message may have been sent, and no worker or person has it. It is not sent while it is in doubt.
