@@ -34,15 +34,19 @@ type Page struct {
 	CutReason    string // why rows may follow the last page that cannot be requested, or ""
 }
 
-// UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
-// row), the path of its value in the row ("" if there is none), and why, without the value. If several fields could not be read, Field is one
-// of them.
+// UnreadableError is the error of a row that could not be read in full: its index in the page, the place of the value, and why, without the value.
+// If several values could not be read, Place is one of theirs.
 type UnreadableError struct {
-	Index           int
-	Field           string
-	Path            string
+	Index int
+	*Place
 	Reason          string
-	ReferenceUnread bool // the row has a reference ID that could not be read, whatever Field is
+	ReferenceUnread bool // the row has a reference ID that could not be read, wherever Place is
+}
+
+// Place is where a value of a row should be.
+type Place struct {
+	Field string // of sms.Transaction, or "" for the whole row
+	Path  string // in the row, or "" if the row has no value
 }
 
 // IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.

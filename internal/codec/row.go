@@ -49,7 +49,7 @@ func (r *currentRow) init(format *rowFormat) {
 func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
 	r.reset()
 	if s.Peek() != '{' {
-		r.report(UnreadableError{Reason: "is not an object"})
+		r.report(UnreadableError{Place: &r.format.wholeRow, Reason: "is not an object"})
 		s.Skip()
 		return
 	}
@@ -60,7 +60,7 @@ func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
 	r.copyText()
 	r.fillFields()
 	if r.hasDuplicate {
-		r.report(UnreadableError{Reason: "has a member of the contract twice"})
+		r.report(UnreadableError{Place: &r.format.wholeRow, Reason: "has a member of the contract twice"})
 	}
 	r.transaction.Status = cache.status(r.transaction.DeliveryStatus, r.format)
 	r.transaction.ErrorCode = r.errorCode()
@@ -159,21 +159,22 @@ func (r *currentRow) fillFields() {
 	for i := range r.format.columns {
 		c := &r.format.columns[i]
 		if reason := r.fillField(c, r.fields[i]); reason != "" {
-			r.report(UnreadableError{Field: c.name, Path: r.unreadPath(c), Reason: reason})
+			r.report(UnreadableError{Place: r.unreadPlace(c), Reason: reason})
 		}
 	}
 }
 
-// unreadPath returns the path of the value of a column that cannot be read, or "" if the row has none.
-func (r *currentRow) unreadPath(c *column) string {
+// unreadPlace returns the place of a value of a column that cannot be read.
+func (r *currentRow) unreadPlace(c *column) *Place {
 	i := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
 	if i < 0 {
 		i = slices.IndexFunc(c.slots, func(slot int) bool { return r.values[slot].Kind > jsonscan.Null && !r.used[slot] })
 	}
-	if i < 0 {
-		return ""
+	place := &Place{Field: c.name}
+	if i >= 0 {
+		place.Path = c.paths[i]
 	}
-	return c.paths[i]
+	return place
 }
 
 // fillField sets the field of a column to the first of its usable values or, if all are absent, null or blank, to the first blank one. It

@@ -14,6 +14,7 @@ import (
 type rowFormat struct {
 	paths      paths
 	columns    []column
+	wholeRow   Place            // of a row that cannot be read at all
 	cursor     []int            // slots of the cursor in the last row
 	only       map[int][]string // by slot, the words of the rows of this listing
 	errors     responses        // what an error in a row says; it has no paths of its own

@@ -664,7 +664,7 @@ func TestRowObjectIsUnreadable(t *testing.T) {
 			}
 			page := readRows(t, "", row)
 			assert.Equal(t, want, page.Transactions[0], concept)
-			problem := codec.UnreadableError{Index: 0, Field: recordFields[concept], Path: paths[0], Reason: reason, ReferenceUnread: concept == "reference"}
+			problem := codec.UnreadableError{Place: &codec.Place{Field: recordFields[concept], Path: paths[0]}, Reason: reason, ReferenceUnread: concept == "reference"}
 			assert.Equal(t, []codec.UnreadableError{problem}, page.Unreadable, row)
 		}
 	}
@@ -677,11 +677,11 @@ func TestRowWithoutIDIsUnreadable(t *testing.T) {
 		"\"a\xff1\"", `"a\u00001"`, `"two words"`, `"Accepted"`, `"undelivered"`, `"` + strings.Repeat("a1", 129) + `"`,
 	} {
 		page := readRows(t, "", `{"text":"t","id":`+id+`}`)
-		assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: "ID", Path: "id", Reason: "is not an ID"}}, page.Unreadable, id)
+		assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "ID", Path: "id"}, Reason: "is not an ID"}}, page.Unreadable, id)
 		assert.Equal(t, sms.Transaction{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Transactions[0])
 	}
 	for _, row := range []string{`{}`, `{"text":"t"}`, `{"id":null}`, `{"dateCreated":"soon"}`} {
-		assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: "ID", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
+		assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "ID"}, Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
 		assert.NotContains(t, fmt.Sprint(readRows(t, `{"sms.list": {"record": {"id": []}}}`, row).Unreadable), "id", "the contract says that rows have none")
 	}
 	page := readRows(t, "", `{"transactionId":"none","id":"a"}`)
@@ -748,18 +748,18 @@ func TestRowUnreadable(t *testing.T) {
 	page := readRows(t, "", `{"id":"a"}`, `7`, `{"text":"before","dateCreated":"soon","id":"c"}`, `{"id":"d","messageParts":"many","price":1}`, `{"id":"e","dateSent":true}`, `{"id":"f"}`,
 		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`, `{"id":"m","text":true,"dateSent":"0000-00-00 00:00:00"}`, `{"id":"n","messageParts":-3}`)
 	assert.Equal(t, []codec.UnreadableError{
-		{Index: 1, Reason: noObject},
-		{Index: 2, Field: "CreatedAt", Path: "dateCreated", Reason: unknown},
-		{Index: 3, Field: "Parts", Path: "messageParts", Reason: unknown},
-		{Index: 4, Field: "SentAt", Path: "dateSent", Reason: "is neither a text nor a number"},
-		{Index: 6, Field: "Parts", Path: "messageParts", Reason: unknown},
-		{Index: 7, Reason: noObject},
-		{Index: 8, Reason: noObject},
-		{Index: 9, Reason: noObject},
-		{Index: 10, Field: "Price", Path: "price", Reason: "is neither a text nor a number"},
-		{Index: 11, Field: "Parts", Path: "messageParts", Reason: unknown},
-		{Index: 12, Field: "Text", Path: "text", Reason: "is neither a text nor a number"},
-		{Index: 13, Field: "Parts", Path: "messageParts", Reason: unknown},
+		{Index: 1, Place: &codec.Place{}, Reason: noObject},
+		{Index: 2, Place: &codec.Place{Field: "CreatedAt", Path: "dateCreated"}, Reason: unknown},
+		{Index: 3, Place: &codec.Place{Field: "Parts", Path: "messageParts"}, Reason: unknown},
+		{Index: 4, Place: &codec.Place{Field: "SentAt", Path: "dateSent"}, Reason: "is neither a text nor a number"},
+		{Index: 6, Place: &codec.Place{Field: "Parts", Path: "messageParts"}, Reason: unknown},
+		{Index: 7, Place: &codec.Place{}, Reason: noObject},
+		{Index: 8, Place: &codec.Place{}, Reason: noObject},
+		{Index: 9, Place: &codec.Place{}, Reason: noObject},
+		{Index: 10, Place: &codec.Place{Field: "Price", Path: "price"}, Reason: "is neither a text nor a number"},
+		{Index: 11, Place: &codec.Place{Field: "Parts", Path: "messageParts"}, Reason: unknown},
+		{Index: 12, Place: &codec.Place{Field: "Text", Path: "text"}, Reason: "is neither a text nor a number"},
+		{Index: 13, Place: &codec.Place{Field: "Parts", Path: "messageParts"}, Reason: unknown},
 	}, page.Unreadable, "each once, in order")
 	records := page.Transactions
 	assert.Equal(t, "a", records[0].ID)
