@@ -25,15 +25,15 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func serveTest(t *testing.T) (*messagingtest.Server, *codes, string) {
+func serveTest(t *testing.T) (*messagingtest.Server, *otp, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
-	c, target := serveFor(t, service.URL, service.Token)
-	return service, c, target
+	o, target := serveFor(t, service.URL, service.Token)
+	return service, o, target
 }
 
 // serveFor serves codes that go to the service at a URL.
-func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Option) (c *codes, target string) {
+func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Option) (o *otp, target string) {
 	t.Helper()
 	options = append(options, messaging.WithToken(token), messaging.WithTimeout(attemptTimeout),
 		messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
@@ -42,13 +42,13 @@ func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Optio
 	hooks, err := newReceiver()
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)
-	c, err = newCodes(client, hooks, "http://"+server.Listener.Addr().String())
+	o, err = newOTP(client, hooks, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
-	c.reportWithin = 100 * time.Millisecond
-	server.Config.Handler = c
+	o.reportWithin = 100 * time.Millisecond
+	server.Config.Handler = o
 	server.Start()
 	t.Cleanup(server.Close)
-	return c, server.URL + "/codes"
+	return o, server.URL + "/codes"
 }
 
 func post(ctx context.Context, target, to string) (int, error) {
@@ -102,7 +102,7 @@ func TestServe(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	assert.Contains(t, string(shown), "Send a code")
-	for _, path := range []string{`"codes"`, `"codes/verify"`} {
+	for _, path := range []string{`"codes"`, `"codes/status"`, `"codes/verify"`} {
 		assert.Contains(t, string(shown), path)
 	}
 
@@ -133,7 +133,7 @@ func TestUsage(t *testing.T) {
 
 func TestReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
 	done := make(chan int)
 	go func() {
@@ -142,52 +142,52 @@ func TestReportBeforeSendReturns(t *testing.T) {
 	}()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
-	assert.Equal(t, webhook.StatusUnknown, c.status(message.ReferenceID))
+	assert.Equal(t, webhook.StatusUnknown, o.codes.statusOf(message.ReferenceID))
 	service.ReportDelivery(t.Context(), message.ID, "read")
-	assert.Equal(t, webhook.StatusRead, c.status(message.ReferenceID))
+	assert.Equal(t, webhook.StatusRead, o.codes.statusOf(message.ReferenceID))
 	assert.Equal(t, http.StatusAccepted, <-done)
-	assert.Equal(t, webhook.StatusRead, c.status(message.ReferenceID), "the result of Send is older than the report")
+	assert.Equal(t, webhook.StatusRead, o.codes.statusOf(message.ReferenceID), "the result of Send is older than the report")
 }
 
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(time.Minute), 2) // over chat app 2, and by SMS
 	begun := time.Now()
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status)
 	assert.Less(t, time.Since(begun), 10*time.Second)
-	c.background.Wait()
+	o.background.Wait()
 	sent := service.Sent()
 	require.Len(t, sent, 2)
 	assert.Equal(t, "sms", sent[1].Channel)
-	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
+	assert.Equal(t, webhook.StatusSent, o.codes.statusOf(sent[1].ReferenceID))
 }
 
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
 	ctx, hangUp := context.WithCancel(t.Context())
 	go func() { _, _ = post(ctx, target, "+639171234567") }()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
 	hangUp()
-	assert.Eventually(t, func() bool { return c.status(message.ReferenceID) == webhook.StatusSent }, 30*time.Second, 10*time.Millisecond)
-	c.background.Wait()
+	assert.Eventually(t, func() bool { return o.codes.statusOf(message.ReferenceID) == webhook.StatusSent }, 30*time.Second, 10*time.Millisecond)
+	o.background.Wait()
 	assert.Equal(t, 1, service.Requests(), "nothing was looked up: the outcome was known")
 }
 
 func TestRefusedCodeIsFailed(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.Inject(messagingtest.FaultCode("1"), 2) // over chat app 2, and by SMS
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	assert.Empty(t, service.Sent())
-	assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
+	assert.Equal(t, webhook.StatusFailed, o.codes.statusOf(reference(o)))
 }
 
 func TestCodeFallsBackToSMSAtOnceIfTheChatMessageDidNotGoOut(t *testing.T) {
@@ -198,13 +198,13 @@ func TestCodeFallsBackToSMSAtOnceIfTheChatMessageDidNotGoOut(t *testing.T) {
 		"the person stopped marketing":   messagingtest.FaultCode("131050"),
 		"no more marketing at this time": messagingtest.FaultCode("131049"),
 	} {
-		service, c, target := serveTest(t)
+		service, o, target := serveTest(t)
 		service.Inject(fault, 1)
 		challenge, digits := sentCode(t, service, target)
 		sent := service.Sent()
 		require.Len(t, sent, 1, name)
 		assert.Equal(t, "sms", sent[0].Channel, name)
-		assert.Equal(t, webhook.StatusSent, c.status(sent[0].ReferenceID), name)
+		assert.Equal(t, webhook.StatusSent, o.codes.statusOf(sent[0].ReferenceID), name)
 		assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits), name)
 	}
 }
@@ -212,10 +212,10 @@ func TestCodeFallsBackToSMSAtOnceIfTheChatMessageDidNotGoOut(t *testing.T) {
 // The same code twice does no harm, and without a report nobody knows whether it arrived.
 func TestCodeGoesByTheNextChannelWithoutAReport(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge, digits := sentCode(t, service, target)
-	c.background.Wait()
+	o.background.Wait()
 	sent := service.Sent()
 	require.Len(t, sent, 2)
 	assert.Equal(t, "chatapp2", sent[0].Channel)
@@ -223,9 +223,12 @@ func TestCodeGoesByTheNextChannelWithoutAReport(t *testing.T) {
 	assert.Equal(t, digits, sent[1].Code())
 	assert.NotEqual(t, sent[0].ReferenceID, sent[1].ReferenceID, "the service would take the SMS for a duplicate")
 	service.ReportDelivery(t.Context(), sent[0].ID, "failed")
-	c.background.Wait()
+	o.background.Wait()
 	assert.Len(t, service.Sent(), 2, "the SMS went out")
-	assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID), "the page waits for the SMS")
+	assert.Equal(t, webhook.StatusFailed, o.codes.statusOf(sent[0].ReferenceID))
+	status, err := o.codes.status(challenge)
+	require.NoError(t, err)
+	assert.Equal(t, webhook.StatusSent, status, "the page waits for the SMS")
 	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
 }
 
@@ -239,12 +242,12 @@ func TestCodeThatArrivedIsNotSentByTheNextChannel(t *testing.T) {
 			assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
 		},
 	} {
-		service, c, target := serveTest(t)
-		c.reportWithin = time.Second
+		service, o, target := serveTest(t)
+		o.reportWithin = time.Second
 		service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 		challenge, digits := sentCode(t, service, target)
 		arrive(service, target, challenge, digits)
-		c.background.Wait()
+		o.background.Wait()
 		assert.Len(t, service.Sent(), 1, name)
 	}
 }
@@ -252,16 +255,16 @@ func TestCodeThatArrivedIsNotSentByTheNextChannel(t *testing.T) {
 func TestCodeGoesByTheNextChannelOnceAfterFailedReports(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"failed", "expired", "rejected"} {
-		service, c, target := serveTest(t)
+		service, o, target := serveTest(t)
 		_, digits := sentCode(t, service, target)
 		for range 2 {
 			service.ReportDelivery(t.Context(), service.Sent()[0].ID, status)
 		}
-		c.background.Wait()
+		o.background.Wait()
 		sent := service.Sent()
 		require.Len(t, sent, 2, status)
 		assert.Equal(t, digits, sent[1].Code())
-		assert.Equal(t, webhook.StatusSent, c.status(sent[1].ReferenceID))
+		assert.Equal(t, webhook.StatusSent, o.codes.statusOf(sent[1].ReferenceID))
 	}
 }
 
@@ -275,12 +278,12 @@ func TestEveryCodeArrivesWhileChatApp2IsDown(t *testing.T) {
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
-	c, target := serveFor(t, front.URL, service.Token)
+	o, target := serveFor(t, front.URL, service.Token)
 	for i := range 16 { // until the circuit breaker of chat app 2 opens
 		_, err := post(t.Context(), target, fmt.Sprintf("+6391712345%02d", i))
 		require.NoError(t, err)
 	}
-	c.background.Wait()
+	o.background.Wait()
 	require.Len(t, service.Sent(), 16, "by SMS, after the time for a report")
 	began := time.Now()
 	for i := range 5 {
@@ -289,30 +292,31 @@ func TestEveryCodeArrivesWhileChatApp2IsDown(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, len(service.Sent())-16, 3, "a code may be the probe of the breaker")
 	assert.Less(t, time.Since(began), 5*time.Second, "no code waits until it may be the probe")
-	c.background.Wait()
+	o.background.Wait()
 	assert.Len(t, service.Sent(), 16+5)
 }
 
 func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 2) // over chat app 2, and by SMS
 	_, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
-	c.background.Wait()
+	o.background.Wait()
 	require.Len(t, service.Sent(), 2)
 	message := service.Sent()[1]
-	assert.Equal(t, webhook.StatusUnknown, c.status(message.ReferenceID))
+	assert.Equal(t, webhook.StatusUnknown, o.codes.statusOf(message.ReferenceID))
 	service.ReportDelivery(t.Context(), message.ID, "delivered")
-	assert.Equal(t, webhook.StatusDelivered, c.status(message.ReferenceID))
+	assert.Equal(t, webhook.StatusDelivered, o.codes.statusOf(message.ReferenceID))
 }
 
-func reference(c *codes) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, sent := range c.byChallenge {
-		return sent.reference
+func reference(o *otp) string {
+	o.codes.mu.Lock()
+	defer o.codes.mu.Unlock()
+	for _, sent := range o.codes.byChallenge {
+		messages := sent.messages()
+		return messages[len(messages)-1].reference
 	}
 	return ""
 }
@@ -339,13 +343,16 @@ func enter(t *testing.T, target, challenge, digits string) int {
 
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	challenge, digits := sentCode(t, service, target)
 	assert.Equal(t, http.StatusForbidden, enter(t, target, challenge, "no code"))
 	assert.Equal(t, http.StatusGone, enter(t, target, "another", digits), "an unknown challenge")
-	assert.Equal(t, http.StatusGone, enter(t, target, reference(c), digits), "a reference ID is no challenge")
+	assert.Equal(t, http.StatusGone, enter(t, target, reference(o), digits), "a reference ID is no challenge")
 	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
 	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "a code is valid once")
+	gone, err := postForm(t.Context(), target+"/status", url.Values{"challenge": {challenge}})
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusGone, gone, "the page need not wait for it")
 
 	challenge, digits = sentCode(t, service, target)
 	for range maxTries {
@@ -354,20 +361,20 @@ func TestVerify(t *testing.T) {
 	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "after too many tries")
 
 	challenge, digits = sentCode(t, service, target)
-	c.mu.Lock()
-	c.now = func() time.Time { return time.Now().Add(validFor) }
-	c.mu.Unlock()
+	o.codes.mu.Lock()
+	o.codes.now = func() time.Time { return time.Now().Add(validFor) }
+	o.codes.mu.Unlock()
 	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "after five minutes")
 }
 
 // A stranger who knows the number gets a challenge of his own, even while a code is pending, and cannot use up the tries of another.
 func TestStrangerCannotUseUpTheTries(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge, digits := sentCode(t, service, target)
-	c.background.Wait()
+	o.background.Wait()
 	strange, strangeDigits := sentCode(t, service, target)
 	require.NotEqual(t, challenge, strange)
 	for range maxTries {
@@ -380,7 +387,7 @@ func TestStrangerCannotUseUpTheTries(t *testing.T) {
 // Strangers can neither flood a number with codes nor get more tries by asking for more codes.
 func TestThreeCodesForANumber(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("1"))
 	for range maxCodes + 1 { // codes that did not go out do not count
@@ -402,21 +409,21 @@ func TestThreeCodesForANumber(t *testing.T) {
 	status, err := post(t.Context(), target, "+639181234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status, "another number")
-	c.mu.Lock()
-	c.now = func() time.Time { return time.Now().Add(validFor) }
-	c.mu.Unlock()
+	o.codes.mu.Lock()
+	o.codes.now = func() time.Time { return time.Now().Add(validFor) }
+	o.codes.mu.Unlock()
 	status, err = post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status, "after five minutes")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	assert.Len(t, c.byChallenge, 1, "expired codes are forgotten")
+	o.codes.mu.Lock()
+	defer o.codes.mu.Unlock()
+	assert.Len(t, o.codes.byChallenge, 1, "expired codes are forgotten")
 }
 
 // A report that a code failed may be wrong, and the code costs. It counts, and the same request sends no other.
 func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	for i := range maxCodes + 1 {
 		form := url.Values{"to": {"+639171234567"}, "request": {fmt.Sprintf("request-of-a-page-%024d", min(i, 1))}}
 		status, _, err := postAndRead(t.Context(), target, form)
@@ -425,23 +432,158 @@ func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 		for _, message := range service.Sent() {
 			service.ReportDelivery(t.Context(), message.ID, "failed")
 		}
-		c.background.Wait()
+		o.background.Wait()
 	}
 	assert.Len(t, service.Sent(), 2*2, "a chat message and an SMS for each request")
 }
 
 func TestReportWithoutAReferenceID(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	_, _ = sentCode(t, service, target)
-	c.report(webhook.DeliveryReport{ID: service.Sent()[0].ID, Status: webhook.StatusDelivered})
-	assert.Equal(t, webhook.StatusDelivered, c.status(service.Sent()[0].ReferenceID))
+	results := reportByID(t, service, o, service.Sent()[0].ID, "delivered")
+	require.Len(t, results, 1)
+	assert.Equal(t, http.StatusOK, results[0].StatusCode)
+	assert.Equal(t, webhook.StatusDelivered, o.codes.statusOf(service.Sent()[0].ReferenceID))
+}
+
+// A report of no message is handled, unless it may be of a message whose ID is still to come.
+func TestReportOfAnotherMessage(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	respond := func() int {
+		results := reportByID(t, service, o, "another", "delivered")
+		require.Len(t, results, 1)
+		return results[0].StatusCode
+	}
+	assert.Equal(t, http.StatusOK, respond())
+	_, _ = sentCode(t, service, target)
+	assert.Equal(t, http.StatusOK, respond(), "the ID of each message is known")
+	service.Inject(messagingtest.FaultCode("1"), 2) // over chat app 2, and by SMS
+	_, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, respond(), "a message that was refused has no ID")
+	o.reportWithin = time.Hour
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	challenge, digits := sentCode(t, service, target)
+	assert.Equal(t, http.StatusServiceUnavailable, respond())
+	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
+	assert.Equal(t, http.StatusOK, respond(), "the code was used")
+}
+
+// A report that has only the service's ID of a message may come before the response that has it, too.
+func TestFailedReportBeforeSendReturns(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
+	done := make(chan int)
+	go func() {
+		status, _ := post(t.Context(), target, "+639171234567")
+		done <- status
+	}()
+	message, err := service.WaitFor(t.Context(), "+639171234567")
+	require.NoError(t, err)
+	results := reportByID(t, service, o, message.ID, "failed", messagingtest.RetryFailures(100))
+	assert.Equal(t, http.StatusServiceUnavailable, results[0].StatusCode)
+	assert.Equal(t, http.StatusOK, results[len(results)-1].StatusCode)
+	assert.Equal(t, http.StatusAccepted, <-done)
+	o.background.Wait()
+	sent := service.Sent()
+	require.Len(t, sent, 2)
+	assert.Equal(t, "sms", sent[1].Channel)
+	assert.Equal(t, message.Code(), sent[1].Code())
+}
+
+// reportByID has the service report a status of a message by its ID, without the reference ID.
+func reportByID(t *testing.T, service *messagingtest.Server, o *otp, id, status string, options ...messagingtest.CallOption) []messagingtest.CallResult {
+	t.Helper()
+	callback, err := url.Parse(o.callback)
+	require.NoError(t, err)
+	callback.RawQuery = url.Values{"key": {callback.Query().Get("key")}}.Encode()
+	return service.CallWebhook(t.Context(), callback.String(), messagingtest.DeliveryReport{ID: id, Status: status}, options...)
+}
+
+// A response that refuses the chat message, but names it, does not prove that it did not go out.
+func TestContradictoryResponseIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	classes, err := contract.Parse([]byte(`{"errors": {"classes": {"unreachable": ["7001"], "duplicate": ["7003"]}}}`))
+	require.NoError(t, err)
+	for name, response := range map[string]messagingtest.Fault{
+		"unreachable":           messagingtest.FaultStatusAfter(http.StatusBadRequest, `{"id": "m-1", "code": 131026}`),
+		"accepted, but refused": messagingtest.FaultStatusAfter(http.StatusOK, `{"id": "m-1", "code": 7001}`),
+		"the person opted out":  messagingtest.FaultStatusAfter(http.StatusBadRequest, `{"id": "m-1", "code": 131050}`),
+		"accepted, but opt-out": messagingtest.FaultStatusAfter(http.StatusOK, `{"id": "m-1", "code": 131050}`),
+		"duplicate":             messagingtest.FaultStatusAfter(http.StatusBadRequest, `{"code": 7003}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t, messagingtest.WithContract(classes))
+			o, target := serveFor(t, service.URL, service.Token, messaging.WithContract(classes))
+			o.reportWithin = time.Second
+			service.Inject(response, 1)
+			service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
+			challenge, digits := sentCode(t, service, target) // the page waits for it
+			chat := service.Sent()[0]
+			service.ReportDelivery(t.Context(), chat.ID, "sent")
+			o.background.Wait()
+			assert.Equal(t, 1, service.Requests(), "no SMS was tried")
+			service.ClearFaults()
+			for _, status := range []string{"failed", "delivered", "failed"} {
+				service.ReportDelivery(t.Context(), chat.ID, status)
+			}
+			o.background.Wait()
+			assert.Len(t, service.Sent(), 2)
+			assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
+		})
+	}
+}
+
+// No page can enter a code that was given up, so no report sends it.
+func TestNoSMSForACodeThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	service, o, _ := serveTest(t)
+	for _, isUnsent := range []bool{true, false} {
+		sent, _, err := o.codes.add("+639171234567", "")
+		require.NoError(t, err)
+		if isUnsent {
+			o.codes.setUnsent(sent.challenge)
+		}
+		require.NoError(t, o.report(t.Context(), webhook.DeliveryReport{ReferenceID: sent.chat.reference, Status: webhook.StatusFailed}))
+		o.background.Wait()
+		if isUnsent {
+			require.Empty(t, service.Sent())
+		}
+	}
+	assert.Len(t, service.Sent(), 1)
+}
+
+func TestOnlyAFailedReportSendsAnSMS(t *testing.T) {
+	t.Parallel()
+	_, o, _ := serveTest(t)
+	sent, _, err := o.codes.add("+639171234567", "")
+	require.NoError(t, err)
+	o.codes.setFailed(sent.chat.reference)
+	failed, err := o.codes.report(webhook.DeliveryReport{ReferenceID: sent.chat.reference, Status: webhook.StatusSent})
+	require.NoError(t, err)
+	assert.Empty(t, failed)
+}
+
+// Reports can arrive out of order.
+func TestFailedReportAfterADeliverySendsNoSMS(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	_, _ = sentCode(t, service, target)
+	for _, status := range []string{"delivered", "failed"} {
+		service.ReportDelivery(t.Context(), service.Sent()[0].ID, status)
+	}
+	o.background.Wait()
+	assert.Len(t, service.Sent(), 1)
 }
 
 // A page whose response was lost repeats its request, and gets the challenge of the code that went out.
 func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	form := url.Values{"to": {"+639171234567"}, "request": {rand.Text()}}
 	challenges := make(chan string, 5)
 	var pages sync.WaitGroup
@@ -463,7 +605,7 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, status)
 	assert.Equal(t, "sent", strings.TrimSpace(text))
-	assert.NoError(t, c.use(challenge, service.Sent()[0].Code()))
+	assert.NoError(t, o.codes.use(challenge, service.Sent()[0].Code()))
 
 	form.Set("request", "short")
 	status, _, err = postAndRead(t.Context(), target, form)
@@ -474,8 +616,8 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 // A code whose outcome is unknown may be on its way: a second one for the same page would make it wrong.
 func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
-	c.reportWithin = time.Hour
+	service, o, target := serveTest(t)
+	o.reportWithin = time.Hour
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	challenge := ""
 	ask := func(to string) {
@@ -490,8 +632,8 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	}
 	require.Len(t, service.Sent(), 1)
 	first := service.Sent()[0]
-	assert.Equal(t, first.ReferenceID, reference(c))
-	assert.NoError(t, c.use(challenge, first.Code()))
+	assert.Equal(t, first.ReferenceID, reference(o))
+	assert.NoError(t, o.codes.use(challenge, first.Code()))
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	ask(number)
@@ -501,9 +643,9 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	ask(number)
 	assert.Len(t, service.Sent(), 4, "its page has the challenge of the other number")
-	c.mu.Lock()
-	c.now = func() time.Time { return time.Now().Add(validFor) }
-	c.mu.Unlock()
+	o.codes.mu.Lock()
+	o.codes.now = func() time.Time { return time.Now().Add(validFor) }
+	o.codes.mu.Unlock()
 	ask(number)
 	assert.Len(t, service.Sent(), 5, "the code has expired")
 }
@@ -578,24 +720,24 @@ func TestResponseComesInTime(t *testing.T) {
 		require.NoError(t, err)
 		hooks, err := newReceiver()
 		require.NoError(t, err)
-		c, err := newCodes(client, hooks, "https://otp.example.com")
+		o, err := newOTP(client, hooks, "https://otp.example.com")
 		require.NoError(t, err)
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/codes", strings.NewReader("to=%2B639171234567"))
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		response := httptest.NewRecorder()
 		began := time.Now()
-		c.ServeHTTP(response, request)
+		o.ServeHTTP(response, request)
 		assert.LessOrEqual(t, time.Since(began), 5*time.Second)
 		assert.Equal(t, http.StatusServiceUnavailable, response.Code)
 		assert.Equal(t, "10", response.Header().Get("Retry-After"))
-		assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
+		assert.Equal(t, webhook.StatusFailed, o.codes.statusOf(reference(o)))
 	})
 }
 
 // Other spellings of a number do not get it more codes.
 func TestOneSpellingOfANumber(t *testing.T) {
 	t.Parallel()
-	service, c, target := serveTest(t)
+	service, o, target := serveTest(t)
 	spellings := []string{
 		"639171234567", "00639171234567", "09171234567", "9171234567", " +639171234567", "+639171234567 ", "+63 917 123 4567", "+63-917-1234567",
 		"++639171234567", "+0639171234567", "+00639171234567", "+639171234567\n", "+63917123456٧", "tel:+639171234567",
@@ -607,7 +749,7 @@ func TestOneSpellingOfANumber(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, status, "%q", to)
 	}
 	assert.Empty(t, service.Sent())
-	assert.Empty(t, c.byChallenge)
+	assert.Empty(t, o.codes.byChallenge)
 	for _, to := range []string{"+12345678", "+123456789012345"} {
 		status, err := post(t.Context(), target, to)
 		require.NoError(t, err)

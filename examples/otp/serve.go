@@ -3,16 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	_ "embed" // for the page
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // page asks for a number and then for the code.
@@ -36,13 +39,23 @@ func serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	home := "http://" + listener.Addr().String()
-	c, err := newCodes(client, hooks, cmp.Or(os.Getenv("OTP_URL"), home))
+	o, err := newOTP(client, hooks, cmp.Or(os.Getenv("OTP_URL"), home))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	c.HandleFunc("GET /{$}", showPage)
+	o.HandleFunc("GET /{$}", showPage)
 	_, _ = fmt.Fprintln(out, "otp: open", home+"/")
-	return serveUntilEnd(ctx, listener, c)
+	return serveUntilEnd(ctx, listener, o)
+}
+
+// newReceiver returns a Receiver with the secret in MESSAGING_WEBHOOK_SECRET. The secret is part of each callback URL, so without the variable
+// delivery reports on codes of an earlier run are refused.
+func newReceiver() (*webhook.Receiver, error) {
+	if _, isSet := os.LookupEnv("MESSAGING_WEBHOOK_SECRET"); isSet {
+		return webhook.NewReceiverFromEnv()
+	}
+	log.Print("otp: MESSAGING_WEBHOOK_SECRET is not set: delivery reports that arrive after a restart will be refused")
+	return webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
 }
 
 func showPage(w http.ResponseWriter, _ *http.Request) {

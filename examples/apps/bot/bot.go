@@ -107,7 +107,7 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	return err
 }
 
-// openOutbox opens the outbox in the bot's database. On PostgreSQL, where several processes may start at once, "bot migrate" creates its tables.
+// openOutbox opens the outbox in the bot's database. On PostgreSQL, where several processes may start at once, "bot migrate" creates the tables.
 func (b *bot) openOutbox(ctx context.Context, client *messaging.Client) (err error) {
 	options := messagingriver.Options{OnOutcome: b.outcome}
 	if b.pool != nil {
@@ -118,7 +118,16 @@ func (b *bot) openOutbox(ctx context.Context, client *messaging.Client) (err err
 	if err != nil {
 		return err
 	}
-	return b.outbox.Migrate(ctx)
+	return b.createTables(ctx)
+}
+
+// createTables creates or updates the tables of the outbox, and creates the table of the replies.
+func (b *bot) createTables(ctx context.Context) error {
+	if err := b.outbox.Migrate(ctx); err != nil {
+		return err
+	}
+	_, err := b.db.ExecContext(ctx, replyTable)
+	return err
 }
 
 // receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
@@ -145,8 +154,15 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	if word := cmp.Or(tapped.ID, strings.TrimSpace(m.PlainText())); strings.EqualFold(word, "order") {
 		reply = b.reply(m, "Your order is on its way.")
 	}
-	_, err = b.outbox.Insert(ctx, tx, reply)
-	return b.skipInvalid(ctx, err)
+	return b.enqueue(ctx, tx, reply, messagingriver.InsertOptions{})
+}
+
+// enqueue enqueues a reply.
+func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, reply messaging.Message, options messagingriver.InsertOptions) error {
+	if _, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, options); err != nil {
+		return b.skipInvalid(ctx, err)
+	}
+	return addReply(ctx, tx, reply)
 }
 
 // skipInvalid logs and drops the error of a reply that can never be sent, such as one to a number with spaces. If the handler returned the
@@ -170,19 +186,16 @@ func wantsReply(content webhook.Content) bool {
 	return true
 }
 
-// The reference ID of a reply begins with one of these. Only a reply on chat app 2 can be too late for the window.
-const (
-	prefixChatApp1 = "reply-chatapp1-"
-	prefixChatApp2 = "reply-chatapp2-"
-)
+// prefixReply begins the reference ID of each reply, but not that of a template.
+const prefixReply = "reply-"
 
 // reply returns a reply on the chat app of the message. Chat app 1 has no buttons, so the text says what to write. The reference ID does not
 // depend on m.ID, which may be empty: the transaction of the event already ensures one reply to each message.
 func (b *bot) reply(m webhook.ChatMessage, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
 	if m.Callback == webhook.CallbackChatApp1 {
-		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(prefixChatApp1 + rand.Text()).WithCallback(b.callback)
+		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(prefixReply + rand.Text()).WithCallback(b.callback)
 	}
-	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: prefixChatApp2 + rand.Text(), CallbackURL: b.callback}
+	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: prefixReply + rand.Text(), CallbackURL: b.callback}
 	reply.Content = chatapp2.Text{Body: text}
 	if len(buttons) > 0 {
 		reply.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
@@ -199,8 +212,7 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, de
 	if decision.OptOut {
 		reply = b.reply(m, "You will get no more messages. Write START to get them again.")
 	}
-	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, messagingriver.InsertOptions{Unguarded: true})
-	return b.skipInvalid(ctx, err)
+	return b.enqueue(ctx, tx, reply, messagingriver.InsertOptions{Unguarded: true})
 }
 
 // report completes a reply whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
@@ -215,6 +227,11 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if err != nil {
 		return err
 	}
+	if report.ReferenceID != "" && report.ID != "" {
+		if err = noteMessageID(ctx, tx, report.ReferenceID, report.ID); err != nil {
+			return err
+		}
+	}
 	return b.noteFailure(ctx, tx, report)
 }
 
@@ -224,10 +241,15 @@ func (b *bot) noteFailure(ctx context.Context, tx *sql.Tx, report webhook.Delive
 		return nil
 	}
 	b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
-	if report.ErrorCode != windowClosed {
+	if report.ErrorCode != windowClosed || report.Ambiguous {
 		return nil
 	}
-	return b.replaceLate(ctx, tx, report.To, report.ReferenceID)
+	reference, person, err := findReply(ctx, tx, report)
+	if err != nil || reference == "" {
+		return err
+	}
+	_, err = b.outbox.Insert(ctx, tx, b.template(person, reference))
+	return b.skipInvalid(ctx, err)
 }
 
 // windowClosed is the platform's code for a reply that it accepted after the window had closed.
@@ -242,36 +264,41 @@ func (b *bot) errorHook() webhook.Hook {
 	}}
 }
 
-// outcome logs each message that was not sent, and replaces a reply that was too late for the window.
+// outcome notes the message ID of each reply, logs each message that was not sent, and replaces a reply that was too late for the window.
 func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error {
+	if err := noteMessageID(ctx, b.db, outcome.Reference, outcome.Receipt.ID); err != nil {
+		return err
+	}
 	if outcome.Err == nil {
 		return nil
 	}
 	b.logger.WarnContext(ctx, "bot: a message was not sent", "reference_id", outcome.Reference,
 		"verdict", outcome.Verdict, "error", outcome.Err)
-	reply, isChat := outcome.Message.(chatapp2.Message)
-	if !isChat || !errors.Is(outcome.Err, messaging.ErrWindowClosed) {
-		return nil
+	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
+	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
+	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
+	if isReply && wasNotProcessed && errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+		return b.replaceUnsent(ctx, outcome.Key, reply.To)
 	}
+	return nil
+}
+
+// replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
+// longer resend it. If replaceUnsent is called again, the reply is gone, and no second template is sent.
+func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to string) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	if err = b.replaceLate(ctx, tx, reply.To, outcome.Reference); err != nil {
+	dropped, err := b.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
+	if err != nil || dropped == 0 { // a person has resent it
 		return err
 	}
-	return tx.Commit()
-}
-
-// replaceLate enqueues a template in place of a reply on chat app 2. If the service rejects the template, too, replaceLate does nothing: the
-// reference ID of a template is not that of a reply.
-func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, to, reference string) error {
-	if !strings.HasPrefix(reference, prefixChatApp2) {
-		return nil
+	if _, err = b.outbox.Insert(ctx, tx, b.template(to, key.Reference)); err != nil {
+		return b.skipInvalid(ctx, err)
 	}
-	_, err := b.outbox.Insert(ctx, tx, b.template(to, reference))
-	return b.skipInvalid(ctx, err)
+	return tx.Commit()
 }
 
 // template returns the template in place of the reply with a reference ID. The template's own reference ID depends on it, so a reply has one

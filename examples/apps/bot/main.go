@@ -96,7 +96,7 @@ func migrate(ctx context.Context, in settings) error {
 		return err
 	}
 	defer b.close()
-	return b.outbox.Migrate(ctx)
+	return b.createTables(ctx)
 }
 
 func listenAndServe(ctx context.Context, in settings) error {
@@ -138,7 +138,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	return errors.Join(err, server.Shutdown(stopping), b.outbox.Stop(stopping))
 }
 
-// prune deletes old events and closed windows once an hour.
+// prune deletes old events, old replies and closed windows once an hour.
 func (b *bot) prune(ctx context.Context) {
 	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()
@@ -148,9 +148,11 @@ func (b *bot) prune(ctx context.Context) {
 			return
 		case <-hourly.C:
 		}
-		_, eventsErr := b.store.Prune(ctx, 7*24*time.Hour)
+		const keep = 7 * 24 * time.Hour
+		_, eventsErr := b.store.Prune(ctx, keep)
 		_, windowsErr := b.book.Prune(ctx)
-		if err := errors.Join(eventsErr, windowsErr); err != nil {
+		repliesErr := pruneReplies(ctx, b.db, time.Now().Add(-keep))
+		if err := errors.Join(eventsErr, windowsErr, repliesErr); err != nil {
 			b.logger.WarnContext(ctx, "bot: cannot prune", "error", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -274,6 +276,129 @@ func TestTemplateForAReplyThatIsReportedAsTooLate(t *testing.T) {
 	assert.Len(t, c.service.Sent(), 2)
 }
 
+// reportTooLate reports that a message came too late for the window. It returns the status of each response.
+func (c *conversation) reportTooLate(report messagingtest.DeliveryReport, query string) (statuses []int) {
+	c.t.Helper()
+	report.Status = "failed"
+	report.ErrorCode = windowClosed
+	target := c.server.URL + "/hooks/delivery?key=" + demoSecret + query
+	for _, result := range c.service.CallWebhook(c.t.Context(), target, report, messagingtest.RetryFailures(1000)) {
+		require.NoError(c.t, result.Err)
+		statuses = append(statuses, result.StatusCode)
+	}
+	return statuses
+}
+
+// A report may name neither the recipient nor the reference ID, and come before the bot knows the message ID.
+func TestTemplateAfterAShortReport(t *testing.T) {
+	t.Parallel()
+	for name, shorten := range map[string]func(menu messagingtest.Sent) messagingtest.DeliveryReport{
+		"both IDs": func(menu messagingtest.Sent) messagingtest.DeliveryReport {
+			return messagingtest.DeliveryReport{ID: menu.ID, ReferenceID: menu.ReferenceID}
+		},
+		"the message ID": func(menu messagingtest.Sent) messagingtest.DeliveryReport {
+			return messagingtest.DeliveryReport{ID: menu.ID}
+		},
+		"the reference ID": func(menu messagingtest.Sent) messagingtest.DeliveryReport {
+			return messagingtest.DeliveryReport{ReferenceID: menu.ReferenceID}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+			menu := c.reply()
+			report := shorten(menu)
+			for range 2 { // services report twice
+				statuses := c.reportTooLate(report, "")
+				assert.Equal(t, http.StatusOK, statuses[len(statuses)-1])
+			}
+			assert.Equal(t, "template", c.reply().Kind)
+			assert.Equal(t, []string{menu.ReferenceID, "template-" + menu.ReferenceID}, c.references())
+		})
+	}
+}
+
+func TestReportOfAnotherMessage(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ID: "another"}, ""))
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ID: "another-2", ReferenceID: "another"}, ""))
+	statuses := c.reportTooLate(messagingtest.DeliveryReport{ID: "another-3"}, "")
+	assert.Equal(t, http.StatusServiceUnavailable, statuses[0], "the message ID of the reply is not noted yet")
+	assert.Equal(t, http.StatusOK, statuses[len(statuses)-1])
+	assert.Equal(t, []string{menu.ReferenceID}, c.references())
+}
+
+func TestNoTemplateAfterAContradictoryReport(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	report := messagingtest.DeliveryReport{ID: menu.ID, ReferenceID: menu.ReferenceID, To: person}
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(report, "&to=639181234567"))
+	assert.Equal(t, []string{menu.ReferenceID}, c.references())
+}
+
+// The template replaces the reply, so a person cannot resend it when the window opens again.
+func TestReplyThatWasReplacedCannotBeResent(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	template := c.reply()
+	require.Equal(t, "template", template.Kind)
+	key := messagingriver.Key{Channel: "chatapp2", Reference: strings.TrimPrefix(template.ReferenceID, "template-")}
+	resent, err := c.bot.outbox.Resolve(t.Context(), messagingriver.Resend, key)
+	require.NoError(t, err)
+	assert.Zero(t, resent)
+
+	refused := messagingriver.Outcome{
+		Key: key, Err: messaging.ErrWindowClosed, Verdict: messaging.NotSent, Message: chatapp2.Message{To: person, ReferenceID: key.Reference},
+	}
+	require.NoError(t, c.bot.outcome(t.Context(), refused), "it may be called twice")
+	assert.Equal(t, []string{key.Reference, template.ReferenceID}, c.references())
+
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "hi"})
+	refused.Reference = c.reply().ReferenceID
+	require.NoError(t, c.bot.outcome(t.Context(), refused), "a person resent it before OnOutcome was called")
+	assert.Equal(t, []string{key.Reference, template.ReferenceID, refused.Reference}, c.references())
+}
+
+// A reply that may have gone out is not replaced.
+func TestNoTemplateForAReplyWithAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.Inject(messagingtest.FaultStatusAfter(http.StatusBadRequest, `{"id": "m-1", "code": `+windowClosed+`}`), 1)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	isNoted := func() bool { // by OnOutcome
+		var id sql.NullString
+		err := c.bot.db.QueryRowContext(t.Context(), "SELECT message_id FROM bot_reply").Scan(&id)
+		return err == nil && id.Valid
+	}
+	require.Eventually(t, isNoted, 15*time.Second, 20*time.Millisecond)
+	time.Sleep(100 * time.Millisecond)
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ReferenceID: "another"}, ""))
+	assert.Equal(t, []string{menu.ReferenceID}, c.references())
+}
+
+func TestOldRepliesAreDeleted(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	_ = c.reply()
+	count := func() (n int) {
+		require.NoError(t, c.bot.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bot_reply").Scan(&n))
+		return n
+	}
+	require.NoError(t, pruneReplies(t.Context(), c.bot.db, time.Now().Add(-time.Minute)))
+	assert.Equal(t, 1, count())
+	require.NoError(t, pruneReplies(t.Context(), c.bot.db, time.Now().Add(time.Minute)))
+	assert.Zero(t, count())
+}
+
 // A template that fails is not replaced by another one: the bot would send templates without end, each at a cost.
 func TestNoTemplateForATemplate(t *testing.T) {
 	t.Parallel()
@@ -295,7 +420,7 @@ func TestNoTemplateForATemplate(t *testing.T) {
 
 	refused := messagingriver.Outcome{
 		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
-		Err: messaging.ErrWindowClosed, Message: c.bot.template(person, menu.ReferenceID),
+		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(person, menu.ReferenceID),
 	}
 	require.NoError(t, c.bot.outcome(t.Context(), refused))
 	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())

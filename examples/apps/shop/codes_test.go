@@ -27,8 +27,8 @@ func TestTableOfCodes(t *testing.T) {
 			defer db.Close()
 			_, err = db.ExecContext(t.Context(), string(schema))
 			require.NoError(t, err)
-			const insert = "INSERT INTO code (challenge, request, number, hash, channel, reference, claimed, expires) " +
-				"VALUES ($1, $2, '+639171234567', 'h', 'chatapp2', $3, 1, 301)"
+			const insert = "INSERT INTO code (challenge, request, number, sealed, chat_reference, claimed, expires) " +
+				"VALUES ($1, $2, '+639171234567', 's', $3, 1, 301)"
 			add := func(challenge string, request any, reference string) error {
 				_, err := db.ExecContext(t.Context(), insert, challenge, request, reference)
 				return err
@@ -37,7 +37,17 @@ func TestTableOfCodes(t *testing.T) {
 			require.Error(t, add("c1", "q2", "r2"), "a challenge")
 			require.Error(t, add("c2", "q2", "r1"), "a reference ID")
 			require.Error(t, add("c2", "q1", "r2"), "a request that is repeated")
-			_, err = db.ExecContext(t.Context(), "UPDATE code SET unsent = TRUE, status = 'failed'")
+			const begin = "UPDATE code SET sms_reference = $1 WHERE challenge = 'c1' AND sms_reference IS NULL AND NOT unsent"
+			begun := func(reference string) int64 {
+				result, err := db.ExecContext(t.Context(), begin, reference)
+				require.NoError(t, err)
+				n, err := result.RowsAffected()
+				require.NoError(t, err)
+				return n
+			}
+			assert.Equal(t, int64(1), begun("s1"))
+			assert.Zero(t, begun("s2"), "an SMS has begun")
+			_, err = db.ExecContext(t.Context(), "UPDATE code SET unsent = TRUE")
 			require.NoError(t, err)
 			require.NoError(t, add("c2", "q1", "r2"), "its first code did not go out")
 			require.NoError(t, add("c3", nil, "r3"))
@@ -46,6 +56,16 @@ func TestTableOfCodes(t *testing.T) {
 			const count = "SELECT COUNT(*) FROM code WHERE number = '+639171234567' AND expires > 300 AND NOT unsent"
 			require.NoError(t, db.QueryRowContext(t.Context(), count).Scan(&sent))
 			assert.Equal(t, 3, sent, "toward the three codes of a number")
+			_, err = db.ExecContext(t.Context(), "UPDATE code SET unsent = TRUE, sms_reference = NULL")
+			require.NoError(t, err)
+			assert.Zero(t, begun("s3"), "the code was given up")
+			var indexes int
+			catalog := "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name LIKE 'code_%_message'"
+			if driver == "pgx" {
+				catalog = "SELECT COUNT(*) FROM pg_indexes WHERE indexname LIKE 'code_%_message'"
+			}
+			require.NoError(t, db.QueryRowContext(t.Context(), catalog).Scan(&indexes))
+			assert.Equal(t, 2, indexes, "for reports without a reference ID")
 		})
 	}
 }

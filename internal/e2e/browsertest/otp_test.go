@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testOTP asks for a code on the page of examples/otp, and enters a wrong code and the right one.
+// testOTP asks for a code on the page of examples/otp, and enters a wrong code and the right one. Then it asks for a code that does not arrive.
 func testOTP(t *testing.T, tab browser, command string) {
 	t.Helper()
 	b := startSandbox(t, command)
@@ -41,4 +41,8 @@ func testOTP(t *testing.T, tab browser, command string) {
 	require.Len(t, found.Messages, 1)
 	enter("#enter", "code", found.Messages[0].Code)
 	eventually(t, tab, `document.querySelector("#result").innerText === "The code is right."`)
+
+	b.post(t, "deliveries", map[string]any{"to": "639181234567", "outcome": "failed"}) // on all channels
+	enter("#ask", "to", "+639181234567")
+	eventually(t, tab, `document.querySelector("#result").innerText === "The code may not arrive. You can ask for another one."`)
 }
