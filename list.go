@@ -89,7 +89,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Total: page.Total, TotalPages: page.TotalPages,
+				Omitted: page.omitted, Total: page.Total, TotalPages: page.TotalPages,
 				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
 			for i := range page.Transactions {
@@ -228,6 +228,7 @@ type listPage struct {
 	number    int    // for the error of a row
 	isFresh   bool   // no cache kept the response
 	isDropped []bool // by row: it is not yielded
+	omitted   int    // rows that are not yielded because the options do not ask for them
 	lastRow   string // ID of the last row up to here
 }
 
@@ -283,13 +284,15 @@ type rowError struct {
 	problem codec.UnreadableError
 }
 
-// Error returns the place of the row, the ID of its message, and what is wrong with it.
-func (e *rowError) Error() string {
+func (e *rowError) Error() string { return "messaging: sms.list: " + e.text() }
+
+// text returns the place of the row, the ID of its message, and what is wrong with it.
+func (e *rowError) text() string {
 	place := fmt.Sprintf("row %d of page %d", e.problem.Index+1, e.page)
 	if e.id != "" {
 		place += " (ID " + e.id + ")"
 	}
-	return "messaging: sms.list: " + place + " cannot be read: " + e.problem.Error()
+	return place + " cannot be read: " + e.problem.Error()
 }
 
 // Unwrap returns the problem, which the command outbox reads.

@@ -62,6 +62,9 @@ func (l *listing) siftRows(page *listPage) bool {
 		}
 		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
 		page.isDropped[i] = kind != rowWanted
+		if kind != rowWanted && kind != rowRepeated {
+			page.omitted++
+		}
 		l.count(kind, &rows[i])
 	}
 	return hasNew

@@ -171,13 +171,35 @@ func TestListYieldsOnlyRowsThatWereAskedFor(t *testing.T) {
 	respondingLists(mock, func(n int) (int, string) {
 		return http.StatusOK, fmt.Sprintf(`{"totalRows":3,"hasNext":%v,"data":[{"transactionId":"m-%d","to":"63917123456%d"}]}`, n < 3, n, n+5)
 	})
-	var totals, kept []int
+	var totals, kept, omitted []int
 	for page, err := range client.SMS.Pages(t.Context(), to) {
 		require.NoError(t, err)
-		totals, kept = append(totals, page.Total), append(kept, len(page.Transactions))
+		totals = append(totals, page.Total)
+		kept = append(kept, len(page.Transactions))
+		omitted = append(omitted, page.Omitted)
 	}
 	assert.Equal(t, []int{3, 3, 3}, totals, "the service's")
 	assert.Equal(t, []int{0, 1, 0}, kept)
+	assert.Equal(t, []int{1, 0, 1}, omitted)
+}
+
+// Pages requests more than the bounds of time: the rows and the omitted rows together are the total of the service.
+func TestOmittedRowsAndRowsAreTheTotal(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t, overlay(t, `{"sms.list": {"time": "rfc3339"}}`))
+	respondingLists(mock, func(n int) (int, string) {
+		at := map[int]string{1: "11:59:59", 2: "12:00:00"}[n]
+		return http.StatusOK, fmt.Sprintf(`{"totalRows":2,"hasNext":%v,"data":[{"transactionId":"m-%d","dateCreated":"2026-11-22T%sZ"}]}`, n < 2, n, at)
+	})
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	var kept, omitted []int
+	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{CreatedAfter: noon.Add(-time.Second / 2), CreatedBefore: noon.Add(time.Hour)}) {
+		require.NoError(t, err)
+		kept = append(kept, len(page.Transactions))
+		omitted = append(omitted, page.Omitted)
+	}
+	assert.Equal(t, []int{0, 1}, kept)
+	assert.Equal(t, []int{1, 0}, omitted)
 }
 
 func TestListOnTheWire(t *testing.T) {

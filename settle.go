@@ -11,6 +11,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -139,6 +140,9 @@ func lookupFailure(err error) Error {
 	}
 	if lookupErr, ok := errors.AsType[*Error](err); ok {
 		return *lookupErr
+	}
+	if row, ok := errors.AsType[*rowError](err); ok {
+		return Error{cause: transport.NewError(row.text(), err)}
 	}
 	return Error{cause: err}
 }

@@ -383,6 +383,19 @@ func settleErr(client *messaging.Client, m sms.Message, since time.Time) error {
 	return err
 }
 
+func TestSettleSaysWhichRowCannotBeRead(t *testing.T) {
+	t.Parallel()
+	service := roundTripper(func(r *http.Request) (*http.Response, error) {
+		return respond(r, http.StatusOK, `{"hasNext":false,"data":[{"id":"m-1","referenceId":{"a":1}}]}`), nil
+	})
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), messaging.WithSettle(messaging.SettlePolicy{Window: time.Second}))
+	require.NoError(t, err)
+	_, err = client.SMS.Settle(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "r-1"}, time.Now().Add(-time.Hour))
+	require.ErrorIs(t, err, messaging.ErrUnreadableRow)
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	require.ErrorContains(t, err, "the lookup failed, row 1 of page 1 (ID m-1) cannot be read: ReferenceID is neither a text nor a number (referenceId)")
+}
+
 func TestVerdictOfARow(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

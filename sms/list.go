@@ -127,7 +127,10 @@ func (t Transaction) LogValue() slog.Value {
 type Page struct {
 	// Transactions are the rows of this page that were not on the page before it, and that List would yield.
 	Transactions []Transaction
-	// Total and TotalPages are the number of rows and pages of the whole listing.
+	// Omitted is how many rows of the response Transactions leaves out because the options do not ask for them. Pages requests a little more than
+	// the bounds of time, since services include or exclude the bounds themselves.
+	Omitted int
+	// Total and TotalPages are the number of rows and pages of the whole listing, with omitted rows.
 	Total      int
 	TotalPages int
 	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text. It holds the service's

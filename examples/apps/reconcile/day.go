@@ -26,7 +26,7 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	const tables = `
-CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT);
+CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT, omitted INT);
 CREATE TABLE IF NOT EXISTS listed (day TEXT, id TEXT, reference TEXT, recipient TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT,
 	parts INT, price TEXT, is_timed BOOL, problem TEXT);
 CREATE UNIQUE INDEX IF NOT EXISTS listed_once ON listed (day, id, reference, recipient) WHERE id <> '';
@@ -133,7 +133,8 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 // if rows are missing, so that somebody sees it.
 func (d *day) checkTotal(ctx context.Context) error {
 	var rows int
-	err := d.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM listed WHERE day = $1", d.key).Scan(&rows)
+	const count = `SELECT (SELECT COUNT(*) FROM listed WHERE day = $1) + (SELECT omitted FROM progress WHERE day = $1)`
+	err := d.db.QueryRowContext(ctx, count, d.key).Scan(&rows)
 	if err == nil && d.total > 0 && d.total != rows {
 		return fmt.Errorf("the service counts %d rows and listed %d: rows are missing, or its total counts others, too: "+
 			`then write "page": {"total": []} into sms.list of the contract`, d.total, rows)
@@ -148,8 +149,11 @@ func (d *day) store(ctx context.Context, page sms.Page, position string) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	const advance = "INSERT INTO progress VALUES ($1, $2) ON CONFLICT (day) DO UPDATE SET next = $2 WHERE progress.next = $3"
-	result, err := tx.ExecContext(ctx, advance, d.key, page.Next, position)
+	const advance = `
+		INSERT INTO progress VALUES ($1, $2, $4) ON CONFLICT (day) DO UPDATE SET next = $2,
+			omitted = CASE WHEN $3 = '' THEN $4 ELSE progress.omitted + $4 END
+		WHERE progress.next = $3`
+	result, err := tx.ExecContext(ctx, advance, d.key, page.Next, position, page.Omitted)
 	if err != nil {
 		return err
 	}

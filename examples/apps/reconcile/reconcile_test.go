@@ -98,6 +98,23 @@ func TestReconcileComparesTheTotal(t *testing.T) {
 	}
 }
 
+// The total counts the rows that Pages omits, also across an interruption. A listing that begins again counts anew.
+func TestOmittedRowsBelongToTheTotal(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), filepath.Join(t.TempDir(), "reconcile.db"))
+	_, err := d.db.ExecContext(t.Context(), "INSERT INTO progress VALUES ($1, '', 0)", d.key)
+	require.NoError(t, err)
+	for range 2 {
+		first := sms.Page{Transactions: []sms.Transaction{{ID: "m-1"}}, Omitted: 2, Next: "next"}
+		require.NoError(t, d.store(t.Context(), first, ""))
+		require.NoError(t, d.store(t.Context(), sms.Page{Omitted: 1}, "next"))
+		d.total = 4
+		require.NoError(t, d.checkTotal(t.Context()))
+		d.total = 5
+		require.Error(t, d.checkTotal(t.Context()))
+	}
+}
+
 // withTotal replaces the total of each response.
 func withTotal(total string) messaging.Option {
 	return messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
