@@ -231,3 +231,31 @@ func ExampleFirstAccepted() {
 	// accepted code-1 chatapp1
 	// the SMS was refused true
 }
+
+// A refusal with a status of success that names a message under any usual name may be about a message that the service took.
+func TestFirstAcceptedStopsAtARefusalThatNamesAMessage(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"id", "messageId", "message_id", "msgid", "sid"} {
+		for _, code := range []string{"200101", "40002"} {
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				return respond(r, http.StatusOK, fmt.Sprintf(`{%q:"m-1","status":"accepted","code":%q}`, name, code)), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
+			require.NoError(t, err)
+			next := 0
+			_, err = messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
+				return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
+			}, func(context.Context) (messaging.Receipt, error) {
+				next++
+				return messaging.Receipt{}, nil
+			})
+			sendErr, isSend := errors.AsType[*messaging.Error](err)
+			require.True(t, isSend, "%s %s: %v", name, code, err)
+			assert.True(t, sendErr.Ambiguous(), "%s %s", name, code)
+			assert.Zero(t, next, "%s %s", name, code)
+			_, isRetryable := messaging.Retryable(err)
+			assert.False(t, isRetryable, "%s %s", name, code)
+			assert.False(t, messaging.IsAccountProblem(err), "%s %s", name, code)
+		}
+	}
+}

@@ -121,6 +121,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 		j.reason = "the response is " + j.notJSON.Error()
 	case r.Refused:
 		j.verdict = Refused
+		j.hasMessage, _ = e.codec.Names(out.Body, textOf(call, "to"))
 	case r.Uncertain != "":
 		j.reason = r.Uncertain
 	default:

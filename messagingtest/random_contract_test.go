@@ -337,8 +337,9 @@ func (k *talk) list() {
 		return rows
 	}
 	sendStatus := "1"
-	if send := table.Of(k.names).SMSSend; slices.Contains(send.Refused, sendStatus) {
-		sendStatus = send.Accepted[0]
+	send := table.Of(k.names).SMSSend
+	if slices.Contains(send.Refused, sendStatus) || !slices.Equal(send.Accepted, table.Default().SMSSend.Accepted) {
+		sendStatus = strings.TrimSuffix(send.Accepted[0], "*")
 	}
 	rows := read("all", options, "row-4", "row-3", "row-2", "row-1", "row-0")
 	for i, m := range slices.Backward(k.srv.Sent()) {

@@ -152,12 +152,14 @@ func (s *Server) useContract(t *table.Table) {
 	s.operations = append(s.operations, s.listOperation(t.SMSList))
 }
 
-// acceptedStatus returns the send status of a row: 1, unless that is a refusal in the words of the contract.
+// acceptedStatus returns the send status of a row: 1 under the words of the default contract, and otherwise the first word that accepts a message.
 func acceptedStatus(t table.Send) any {
-	if table.Match(t.Refused, "1", true) >= 0 {
-		return numberOrText(firstWord(t.Accepted))
+	isDefault := slices.Equal(t.Accepted, table.Default().SMSSend.Accepted)
+	isRefusal := table.Match(t.Refused, "1", true) >= 0
+	if isDefault && !isRefusal {
+		return 1
 	}
-	return 1
+	return numberOrText(firstWord(t.Accepted))
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [FaultSlow] and calls of
