@@ -77,9 +77,10 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"n must be a whole number, not":      {"--fault", "slow,n=1.5"},
 		"skip must be a whole number":        {"--fault", "slow,n=1,skip="},
 		"share must be a number from 0 to 1": {"--fault", "slow,share=half"},
+		"delay is missing: slow waits":       {"--fault", "slow,n=1"},
 		"fault is set twice":                 {"--fault", "slow,fault=page,n=1"},
 		"code is not for page":               {"--fault", "page,n=1,status=500,retryAfter=1s,code=1"},
-		"-fault: more than 100":              slices.Repeat([]string{"--fault", "slow,n=1"}, maxFaultRules+1),
+		"-fault: more than 100":              slices.Repeat([]string{"--fault", "page,n=1"}, maxFaultRules+1),
 		"unknown flag: --colour":             {"--colour", "red"},
 		"unexpected argument":                {"now"},
 	} {

@@ -135,6 +135,9 @@ func (f *faultRule) compile(now time.Time) error {
 	if err := f.checkScope(); err != nil {
 		return err
 	}
+	if delay == 0 && slices.Contains(f.kind.Parameters, "delay") {
+		return fmt.Errorf("delay is missing: %s waits for it, such as 2s", f.Fault)
+	}
 	f.delay = delay
 	f.retryAfter = retryAfter
 	f.duration = duration

@@ -180,13 +180,13 @@ func TestFaultRules(t *testing.T) {
 	met := func(f *faultRules, at time.Time) string {
 		return f.choose("sms.send", ana, at).Fault
 	}
-	f := rules(faultRule{Fault: "slow", Duration: "30s"}, faultRule{Fault: "not-json", Left: 1})
+	f := rules(faultRule{Fault: "slow", Delay: "1s", Duration: "30s"}, faultRule{Fault: "not-json", Left: 1})
 	assert.Equal(t, "not-json", met(f, now), "the next requests come first")
 	assert.Equal(t, "slow", met(f, now.Add(29*time.Second)))
 	assert.Empty(t, met(f, now.Add(30*time.Second)))
 	assert.Empty(t, f.rules, "it is over")
 
-	f = rules(faultRule{Fault: "slow", Share: 0.5})
+	f = rules(faultRule{Fault: "slow", Delay: "1s", Share: 0.5})
 	hits := 0
 	for range 2000 {
 		if met(f, now) != "" {

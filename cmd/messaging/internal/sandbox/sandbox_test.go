@@ -336,7 +336,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, status, body)
 		assert.Contains(t, text, want, body)
 	}
-	r.api(http.MethodPost, "faults", `{"fault":"slow","share":0.25}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"slow","delay":"1s","share":0.25}`, nil)
 	r.api(http.MethodPost, "faults", `{"fault":"status","n":2}`, nil)
 	contains(t, r.page("page/faults"), "25 %")
 	r.api(http.MethodDelete, "faults", "", nil)
@@ -398,7 +398,7 @@ func TestResetEmptiesEverything(t *testing.T) {
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
 	require.NoError(t, err)
 	r.messages(1)
-	r.api(http.MethodPost, "faults", `{"fault":"slow","n":1}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"slow","delay":"1s","n":1}`, nil)
 	r.api(http.MethodPost, "reset", "", nil)
 	assert.Empty(t, r.messages(0))
 	assert.Empty(t, r.service.Sent())
