@@ -85,7 +85,7 @@ The kinds are:
              as in start=0&count=100, needs no line. The line next is the next page in the response, and layout is for unusual times: how
              they write 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
-  delivery   a callback with a delivery report: id, reference, from, to, time, status, and means: one of delivered, read, queued, sent,
+  delivery   a callback with a delivery report: id, reference, from, to, time, errorCode, status, and means: one of delivered, read, queued, sent,
              failed, expired and rejected. The default contract knows the meanings of usual words. A GET with the parameters of the
              callback URL shows what its placeholders mean
 

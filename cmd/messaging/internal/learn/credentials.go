@@ -46,6 +46,8 @@ func (l *learner) learnHeaders() error {
 		case isRoutine(name) || name == "Authorization":
 		case l.isKnown(header.word, "token", "key", "secret"):
 			l.learnCredential(header, "header")
+		case l.schemeOf(header.word) != "":
+			l.overlay.Auth.Token = token{Header: name, Scheme: new(l.schemeOf(header.word))}
 		default:
 			others = append(others, header)
 		}
@@ -139,6 +141,16 @@ func (l *learner) learnAuthorization(value string) {
 	if scheme != l.defaults.Auth.Token.Scheme {
 		l.overlay.Auth.Token.Scheme = &scheme
 	}
+}
+
+// schemeOf returns the word before the known token in the value of a header, or "".
+func (l *learner) schemeOf(value string) string {
+	known := l.examples.request.values["token"]
+	scheme, rest, _ := strings.Cut(value, " ")
+	if known == "" || rest != known {
+		return ""
+	}
+	return scheme
 }
 
 // learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of

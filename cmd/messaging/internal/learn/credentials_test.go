@@ -146,3 +146,24 @@ func TestLearnCommentsConstantHeaders(t *testing.T) {
 	_, err = learnObject(t, request+"Idempotency-Key: f47ac10b-58cc-4372-a567-0e02b2c3d479\n"+body)
 	require.ErrorContains(t, err, "makes net/http retry a POST by itself", "no credential")
 }
+
+// TestLearnSchemeOfAnyHeader: a token may follow a scheme in a header of any name. Without the scheme, the service would refuse each request.
+func TestLearnSchemeOfAnyHeader(t *testing.T) {
+	t.Parallel()
+	const request = "=== request\nto: 639171234567\ntext: Hi\ntoken: tok-1\n\n" +
+		`curl https://api.example.com/v3/messages -H 'X-Auth: Key tok-1' -d '{"to": "639171234567", "text": "Hi"}'` + "\n\n"
+	got, err := learnObject(t, request+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, "X-Auth", at(got, "auth", "token", "header"))
+	assert.Equal(t, "Key", at(got, "auth", "token", "scheme"))
+	assert.Nil(t, at(got, "auth", "keyPair"))
+}
+
+// TestLearnErrorCodeOfADelivery: without its name, a program does not see why a message failed, and sends no fallback.
+func TestLearnErrorCodeOfADelivery(t *testing.T) {
+	t.Parallel()
+	const delivery = "=== delivery\nid: h-1\nstatus: FAILED\nmeans: failed\nerrorCode: 131047\n\n" + `{"handle": "h-1", "state": "FAILED", "why": 131047}`
+	got, err := learnObject(t, requestText+acceptedText+delivery)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"why"}, at(got, "webhook.delivery", "params", "errorCode"))
+}

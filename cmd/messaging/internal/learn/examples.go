@@ -55,7 +55,7 @@ func rowConcepts() []string {
 
 // reportConcepts are the values that are looked for in a delivery report.
 func reportConcepts() []string {
-	return []string{"id", "reference", "status", "time", "from", "to"}
+	return []string{"id", "reference", "status", "errorCode", "time", "from", "to"}
 }
 
 // Example is one example of a provider's documentation.
