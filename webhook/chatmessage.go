@@ -154,7 +154,7 @@ func (f *fields) chatMessage(one *item) *ChatMessage {
 	}
 }
 
-// DuplicateKey is like that of SMSMessage.
+// DuplicateKey is like SMSMessage.DuplicateKey.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	hasID := table.Identifies(m.ID)
 	_, isUnknown := m.Content.(Unknown)

@@ -61,7 +61,7 @@ func (f *fields) appendSMS(events []event) ([]event, error) {
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. It covers the fields of the
-// message and, if the message has no ID or is Ambiguous, all parameters.
+// message, such as its ID, its time and its text, and, if the message has no ID or is Ambiguous, all parameters.
 //
 // If lasting is false, the message has neither an ID that identifies it nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.

@@ -255,10 +255,12 @@ func (b *bot) noteFailure(ctx context.Context, tx *sql.Tx, report webhook.Delive
 // windowClosed is the platform's code for a reply that it accepted after the window had closed.
 const windowClosed = "131047"
 
-// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything.
+// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything. An event that another
+// call is handling, or that the handler wants again, is no error.
 func (b *bot) errorHook() webhook.Hook {
 	return webhook.Hook{End: func(ctx context.Context, r webhook.Result) {
-		if r.StatusCode >= http.StatusInternalServerError {
+		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
+		if r.StatusCode >= http.StatusInternalServerError && !isExpected {
 			b.logger.ErrorContext(ctx, "bot: an event was not handled", "id", r.ID, "error", r.Err)
 		}
 	}}
