@@ -52,14 +52,16 @@
 //	and no text that the contract describes                  unknown: the base URL or the path may be wrong
 //	HTTP 4xx that names a message, and HTTP 409 with the
 //	ID of anything or a code for duplicates                  unknown, and not retried
-//	other HTTP 4xx, or a 2xx with a code of a known class    refused; not retried if it names a message
+//	other HTTP 4xx                                           refused
+//	2xx with a code of a known class, or with a word that
+//	the contract lists under refused                         refused; Error.Ambiguous if it names a message
 //	HTTP 3xx, 408, 499, 5xx                                  unknown
 //	written, then a timeout, a reset or a broken response    unknown
 //	2xx without a message ID, with a status or a code that
 //	the contract does not know, or with anything that says
 //	failure, at any depth                                    unknown
-//	a failure next to the message ID, a member that comes
-//	twice, or the reference ID of another message            unknown
+//	any other failure next to the message ID, a member that
+//	comes twice, or the reference ID of another message      unknown
 //
 // Retries end with MaxAttempts and with the context's deadline ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure
 // that may be temporary. While the service or the account is in trouble, a circuit breaker holds messages back ([WithBreaker]).
