@@ -90,11 +90,15 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		return []CallResult{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
 	}
 	settings := newCallSettings(s.names, opts)
+	at := settings.statusAt
+	if at.IsZero() {
+		at = now
+	}
 	report := DeliveryReport{
 		Status:      reportedStatus(settings.names, status),
 		ID:          message.ID,
 		ReferenceID: message.ReferenceID,
-		At:          now.UTC().Truncate(time.Millisecond),
+		At:          at.UTC().Truncate(time.Millisecond),
 		Kind:        message.Channel,
 		From:        message.From,
 		To:          message.To,
@@ -321,7 +325,8 @@ type callSettings struct {
 	retries  int
 	timeout  time.Duration
 
-	errorCode string // of a delivery report
+	errorCode string    // of a delivery report
+	statusAt  time.Time // of a delivery report, or zero for now
 }
 
 func newCallSettings(names *table.Table, opts []CallOption) callSettings {
@@ -377,6 +382,10 @@ func TwiceAtOnce() CallOption { return func(s *callSettings) { s.copies = 2 } }
 // WithErrorCode makes [Server.ReportDelivery] report why a message was not delivered, such as "131026" of chat app 2's platform. It has no effect
 // on other callbacks.
 func WithErrorCode(code string) CallOption { return func(s *callSettings) { s.errorCode = code } }
+
+// WithStatusTime makes [Server.ReportDelivery] report when the status was reached, and not the time by the server's clock. A report that repeats the
+// time of an earlier one is a duplicate, which a correct receiver handles once. It has no effect on other callbacks.
+func WithStatusTime(at time.Time) CallOption { return func(s *callSettings) { s.statusAt = at } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx. The
 // seconds of Retry-After, or one second without it, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if

@@ -497,3 +497,28 @@ func TestReportDeliveryHasAnErrorCode(t *testing.T) {
 	assert.Equal(t, "131026", got.ErrorCode)
 	assert.Equal(t, webhook.StatusFailed, got.Status)
 }
+
+// TestReportedTime repeats a report: a receiver handles it again at another time, and once with the time of the first.
+func TestReportedTime(t *testing.T) {
+	t.Parallel()
+	srv := NewServer(t)
+	rcv, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-16-characters"), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	require.NoError(t, err)
+	var got []time.Time
+	hook := httptest.NewServer(rcv.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+		got = append(got, report.StatusAt)
+		return nil
+	}))
+	defer hook.Close()
+	callback, err := rcv.DeliveryURL(hook.URL)
+	require.NoError(t, err)
+	srv.Seed(Sent{ID: "m-1", From: "ACME", To: "+639171234567", Text: "Hi", CallbackURL: callback})
+	first := time.Date(2026, 11, 22, 14, 5, 0, 123456789, time.FixedZone("", 8*60*60))
+	for _, at := range []time.Time{first, first, first.Add(time.Second)} {
+		results := srv.ReportDelivery(t.Context(), "m-1", "delivered", WithStatusTime(at))
+		require.Len(t, results, 1)
+		assert.Equal(t, http.StatusOK, results[0].StatusCode)
+	}
+	begin := first.UTC().Truncate(time.Millisecond)
+	assert.Equal(t, []time.Time{begin, begin.Add(time.Second)}, got)
+}

@@ -30,6 +30,7 @@ type message struct {
 	reference string         // ID that the service and its delivery reports know
 	id        string         // the service's ID, or "": a delivery report may have it in place of the reference
 	status    webhook.Status // StatusUnknown until the send, a lookup or a delivery report says more
+	isMissing bool           // the service did not list it after an unknown outcome
 }
 
 func newMessage() *message { return &message{reference: "code-" + rand.Text()} }
@@ -41,12 +42,23 @@ func (sent *code) messages() []*message {
 	return []*message{sent.chat, sent.sms}
 }
 
-// lastStatus returns the status of the last message.
-func (sent *code) lastStatus() webhook.Status {
+// last returns the last message.
+func (sent *code) last() *message {
 	if sent.sms == nil {
-		return sent.chat.status
+		return sent.chat
 	}
-	return sent.sms.status
+	return sent.sms
+}
+
+// statusNotListed is the status, for the page, of a message that the service did not list: it probably did not go out. A delivery report may still come.
+const statusNotListed webhook.Status = "not listed"
+
+// shownStatus returns the status for the page.
+func (m *message) shownStatus() webhook.Status {
+	if m.status == webhook.StatusUnknown && m.isMissing {
+		return statusNotListed
+	}
+	return m.status
 }
 
 // setStatus sets the status, unless there is a later one: the result of a send and delivery reports come in any order.
@@ -131,7 +143,7 @@ func (c *codes) isValid(sent *code) bool {
 	return sent.tries < maxTries && c.now().Before(sent.expires)
 }
 
-// isPending reports whether the code of a challenge may be on its way to a number.
+// isPending reports whether the code of a challenge may be on its way to a number. An SMS that is not listed is not: the person would wait in vain.
 func (c *codes) isPending(challenge, to string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,10 +151,10 @@ func (c *codes) isPending(challenge, to string) bool {
 	if !isKnown || sent.to != to {
 		return false
 	}
-	return c.isValid(sent) && sent.lastStatus() == webhook.StatusUnknown
+	return c.isValid(sent) && sent.last().shownStatus() == webhook.StatusUnknown
 }
 
-// status returns the status of the last message with the code of a challenge, or errInvalid if the code is no longer valid.
+// status returns the status of the last message with the code of a challenge for the page, or errInvalid if the code is no longer valid.
 func (c *codes) status(challenge string) (webhook.Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +162,7 @@ func (c *codes) status(challenge string) (webhook.Status, error) {
 	if !isKnown || !c.isValid(sent) {
 		return webhook.StatusUnknown, errInvalid
 	}
-	return sent.lastStatus(), nil
+	return sent.last().shownStatus(), nil
 }
 
 // beginSMS begins the SMS with the code of a challenge. isFirst is false if it has begun before, or if the code is not valid or was given up.
@@ -193,6 +205,15 @@ func (c *codes) setFailed(reference string) {
 	defer c.mu.Unlock()
 	if found, isKnown := c.find(reference); isKnown {
 		found.setStatus(webhook.StatusFailed)
+	}
+}
+
+// setMissing notes that the service did not list a message. Its status stays unknown, because a delivery report may still come.
+func (c *codes) setMissing(reference string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found, isKnown := c.find(reference); isKnown {
+		found.isMissing = true
 	}
 }
 

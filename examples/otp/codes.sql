@@ -11,6 +11,7 @@ CREATE TABLE code (
 	sms_reference  TEXT UNIQUE,                    -- NULL until the SMS begins, and never again: there is one SMS
 	sms_message    TEXT,
 	sms_status     TEXT NOT NULL DEFAULT 'unknown',
+	sms_missing    BOOLEAN NOT NULL DEFAULT FALSE, -- the service did not list the SMS: the page may ask for another code
 	unsent         BOOLEAN NOT NULL DEFAULT FALSE, -- it provably did not go out over any channel
 	tries          INTEGER NOT NULL DEFAULT 0,
 	claimed        BIGINT NOT NULL,                -- when a process last took the row

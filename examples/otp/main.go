@@ -9,8 +9,8 @@
 //
 // A request for a code begins a challenge, whose ID only the response has: without it, a stranger can neither try the code nor use up its tries.
 // A page whose response was lost repeats its request, which sends no second code. A code is valid once, for five minutes and five tries. A number
-// gets three codes in that time, and a challenge no second one while the outcome of the first is unknown. Codes are kept in memory and lost when
-// the program ends.
+// gets three codes in that time, and a challenge no second one while the outcome of the first is unknown, unless its SMS is not listed within 30
+// seconds. Codes are kept in memory and lost when the program ends.
 package main
 
 import (
@@ -180,8 +180,8 @@ func (o *otp) sendSMSLater(challenge string) {
 	}
 }
 
-// settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended. If the SMS is not listed, the status
-// stays unknown, because a delivery report may still come.
+// settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended. If the SMS is not listed, the page may ask
+// for another code.
 func (o *otp) settle(message sms.Message) {
 	ctx, cancel := context.WithTimeout(context.Background(), validFor)
 	defer cancel()
@@ -192,6 +192,9 @@ func (o *otp) settle(message sms.Message) {
 	case messaging.Refused:
 		o.codes.setFailed(message.ReferenceID)
 	default:
+		if errors.Is(err, messaging.ErrNotListed) {
+			o.codes.setMissing(message.ReferenceID)
+		}
 	}
 }
 

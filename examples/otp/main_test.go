@@ -311,6 +311,44 @@ func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 	assert.Equal(t, webhook.StatusDelivered, o.codes.statusOf(message.ReferenceID))
 }
 
+// The chat message was refused, and the SMS was dropped unread: nothing went out, so the person may ask for another code before this one expires.
+func TestAnotherCodeAfterAnUnlistedSMS(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	const number = "+639171234567"
+	service.SetFault("chatapp2", number, messagingtest.FaultCode("131026"))
+	service.SetFault("sms", number, messagingtest.FaultDropUnread())
+	ask := func(challenge string) string {
+		status, body, err := postAndRead(t.Context(), target, url.Values{"to": {number}, "challenge": {challenge}})
+		require.NoError(t, err)
+		require.Equal(t, http.StatusAccepted, status)
+		return body
+	}
+	shown := func(challenge string) string {
+		_, text, err := postAndRead(t.Context(), target+"/status", url.Values{"challenge": {challenge}})
+		require.NoError(t, err)
+		return strings.TrimSpace(text)
+	}
+	first := ask("")
+	unlisted := reference(o)
+	assert.Equal(t, "unknown", shown(first))
+	assert.Equal(t, first, ask(first), "it may be on its way")
+	o.background.Wait()
+	require.Empty(t, service.Sent())
+	assert.Equal(t, "not listed", shown(first))
+
+	service.ClearFaults()
+	second := ask(first)
+	require.NotEqual(t, first, second)
+	sent := service.Sent()
+	require.Len(t, sent, 1)
+	assert.Equal(t, "sent", shown(second))
+	assert.Equal(t, http.StatusNoContent, enter(t, target, second, sent[0].Code()))
+
+	require.NoError(t, o.report(t.Context(), webhook.DeliveryReport{ReferenceID: unlisted, Status: webhook.StatusDelivered}))
+	assert.Equal(t, "delivered", shown(first), "it was late")
+}
+
 func reference(o *otp) string {
 	o.codes.mu.Lock()
 	defer o.codes.mu.Unlock()

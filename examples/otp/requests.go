@@ -93,7 +93,7 @@ func waitAfter(err error) (wait time.Duration, isTemporary bool) {
 	return messaging.Retryable(err)
 }
 
-// showStatus responds with the status of the code of a challenge. If it failed, the page offers another code.
+// showStatus responds with the status of the code of a challenge. If it failed or is not listed, the page offers another code.
 func (o *otp) showStatus(w http.ResponseWriter, r *http.Request) {
 	status, err := o.codes.status(r.PostFormValue("challenge"))
 	if err != nil {

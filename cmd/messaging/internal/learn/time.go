@@ -67,10 +67,16 @@ func layoutsOf(text string) []string {
 	return layouts
 }
 
-// noteTime adds a comment if no row of the example has a time that is read.
+// noteTime adds a comment if no row of the example has a time at which the service took the message.
 func (l *learner) noteTime(rows []sms.Transaction) {
-	hasTime := func(tx sms.Transaction) bool { return !tx.CreatedAt.IsZero() }
-	if !slices.ContainsFunc(rows, hasTime) {
+	hasCreated := func(tx sms.Transaction) bool { return !tx.CreatedAt.IsZero() }
+	hasSent := func(tx sms.Transaction) bool { return !tx.SentAt.IsZero() }
+	switch {
+	case slices.ContainsFunc(rows, hasCreated):
+	case slices.ContainsFunc(rows, hasSent):
+		l.overlay.note("the time at which the service took a message is not read, only when it went out: if the row has it, write its path here",
+			sectionList, "record", "created")
+	default:
 		l.overlay.note("no time of the row is read: write its path to record.created, and its layout here if it is unusual, such as 02/01/2006 15:04",
 			sectionList, "layouts")
 	}

@@ -53,6 +53,17 @@ func TestLearnNotesUnreadTime(t *testing.T) {
 	assert.Contains(t, at(got, "sms.list", "layouts//"), "no time of the row is read")
 }
 
+// TestLearnNotesMissingCreated: the time at which a message went out is read. It is not the time at which the service took the message.
+func TestLearnNotesMissingCreated(t *testing.T) {
+	t.Parallel()
+	const sent = "2026-11-22T14:05:00Z"
+	got, err := learnObject(t, requestText+acceptedText+"=== row\nid: h-1\nsent: "+sent+"\n\n"+`{"rows": [{"messageId": "h-1", "sentAt": "`+sent+`"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"sentAt"}, at(got, "sms.list", "record", "sent"))
+	assert.Nil(t, at(got, "sms.list", "layouts//"), "a time is read")
+	assert.Contains(t, at(got, "sms.list", "record", "created//"), "the time at which the service took a message is not read")
+}
+
 // TestLearnNamesWhatItDoesNotUse: paging and order are among the names of the example, which its values must not join.
 func TestLearnNamesWhatItDoesNotUse(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,14 @@ type entry struct {
 	pending      int           // webhook calls in progress
 	reported     chan struct{} // closed when the last state has been reported
 	bytes        int           // how much memory it takes, about
+
+	reports map[contract.Status]stateReport // the last report of each state
+}
+
+// A stateReport is what a report says of a state. A repeat says the same, as that of a service does, so that it is a duplicate.
+type stateReport struct {
+	at   time.Time
+	code string // of an error
 }
 
 // Reached is a state of a message and when the message reached it.
@@ -72,7 +80,7 @@ const (
 
 // newEntry returns the entry of a message. Its body has no secrets.
 func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
-	e := &entry{Recipient: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
+	e := &entry{Recipient: m.To, Sent: m, code: sync.OnceValue(m.Code), reports: map[contract.Status]stateReport{}, Message: Message{
 		ID: m.ID, Direction: "sent", Channel: m.Channel, Kind: m.Kind, From: m.From, To: m.To, Text: m.Text, At: m.At,
 		ReferenceID: m.ReferenceID, RequestID: m.RequestID, Parts: m.Parts, Cost: cost(m.Parts), Template: m.Template,
 		TTLSeconds: m.TTL.Seconds(), FallbackOf: m.FallbackOf,

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 func TestStartHasRealAddressAndToken(t *testing.T) {
@@ -114,6 +117,52 @@ func TestRepeatReportsAState(t *testing.T) {
 	status, _ := r.do(http.MethodPost, Root+"messages/"+receipt.ID+"/repeat", `{"about":"failed"}`)
 	assert.Equal(t, http.StatusBadRequest, status)
 	contains(t, r.page("page/traffic?exchange="+itoa(got.Calls[0].Exchange)), "Send again")
+}
+
+// TestRepeatIsADuplicate repeats reports, which a receiver with a store handles once. A state that the message enters again is no duplicate.
+func TestRepeatIsADuplicate(t *testing.T) {
+	t.Parallel()
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a-long-enough-secret"), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	require.NoError(t, err)
+	handled := make(chan string, 10)
+	program := httptest.NewServer(hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+		handled <- string(report.Status) + report.ErrorCode
+		return nil
+	}))
+	t.Cleanup(program.Close)
+	callback, err := hooks.DeliveryURL(program.URL)
+	require.NoError(t, err)
+	r := newRig(t, Config{})
+	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: callback})
+	require.NoError(t, err)
+	calls := 1
+	settle := func() {
+		r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == calls && !m.Pending })
+	}
+	repeat := func(body string) {
+		time.Sleep(5 * time.Millisecond) // a report has milliseconds
+		r.api(http.MethodPost, "messages/"+receipt.ID+"/repeat", body, nil)
+		calls++
+	}
+	deliver := func(outcome string) {
+		time.Sleep(5 * time.Millisecond)
+		r.api(http.MethodPost, "deliveries", `{"message":"`+receipt.ID+`",`+outcome+`}`, nil)
+		calls++
+		settle()
+	}
+	settle()
+	repeat(`{}`)
+	deliver(`"outcome":"failed","code":"131026"`)
+	repeat(`{}`)
+	deliver(`"outcome":"delivered"`)
+	repeat(`{"about":"failed"}`)
+	repeat(`{"about":"delivered"}`)
+	close(handled)
+	var got []string
+	for report := range handled {
+		got = append(got, report)
+	}
+	assert.Equal(t, []string{"delivered", "failed131026", "delivered"}, got)
 }
 
 func TestListShowsFailures(t *testing.T) {

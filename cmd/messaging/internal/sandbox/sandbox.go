@@ -155,6 +155,7 @@ func (s *Sandbox) enterState(st *sandboxState, e *entry, status contract.Status)
 		return
 	}
 	e.addState(status, cmp.Or(e.Sent.StatusAt, st.now()))
+	delete(e.reports, status) // of the last time that the message was in it
 	if e.Sent.CallbackURL == "" || st.isUnreported(e.ID) {
 		return
 	}

@@ -52,8 +52,9 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 		mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
 	options = append(options, messagingtest.RetryFailures(retries), st.formOption())
-	if about == string(contract.StatusFailed) {
-		options = append(options, messagingtest.WithErrorCode(st.messageDeliveries[e.ID].Code))
+	if e.Sent != nil {
+		report := st.reportOf(e, contract.Status(about))
+		options = append(options, messagingtest.WithStatusTime(report.at), messagingtest.WithErrorCode(report.code))
 	}
 	isKnown := st.book.byID[e.ID] == e
 	e.pending++
@@ -74,6 +75,20 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 	calls := st.recordCalls(e, about, replies, mask)
 	s.live.notify("")
 	return calls
+}
+
+// reportOf returns the report of a state: the one that was made since the message entered it, or a new one.
+func (st *sandboxState) reportOf(e *entry, state contract.Status) stateReport {
+	report, isMade := e.reports[state]
+	if isMade {
+		return report
+	}
+	report.at = st.now()
+	if state == contract.StatusFailed {
+		report.code = st.messageDeliveries[e.ID].Code
+	}
+	e.reports[state] = report
+	return report
 }
 
 // formOption returns the option for the form of the calls.
@@ -172,7 +187,7 @@ type repeatBody struct {
 	About contract.Status `json:"about,omitempty"` // the current state if empty
 }
 
-// postRepeat calls a webhook again, with an answer or with a state of a message.
+// postRepeat calls a webhook again, with an answer or with a state of a message, as of the same time.
 func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
 	var options []messagingtest.CallOption
 	if body.Twice {
