@@ -131,17 +131,24 @@ func TestUsage(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"serve"}), "MESSAGING_BASE_URL")
 }
 
-func TestReportBeforeSendReturns(t *testing.T) {
-	t.Parallel()
-	service, o, target := serveTest(t)
-	service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
-	done := make(chan int)
+// sendSlowly asks for a code, and returns its message before the response of the service comes. The channel gets the status of the page's request.
+func sendSlowly(t *testing.T, service *messagingtest.Server, target string, delay time.Duration) (message messagingtest.Sent, done <-chan int) {
+	t.Helper()
+	service.Inject(messagingtest.FaultSlow(delay), 1)
+	statuses := make(chan int, 1)
 	go func() {
 		status, _ := post(t.Context(), target, "+639171234567")
-		done <- status
+		statuses <- status
 	}()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
+	return message, statuses
+}
+
+func TestReportBeforeSendReturns(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	message, done := sendSlowly(t, service, target, 2*time.Second)
 	assert.Equal(t, webhook.StatusUnknown, o.codes.statusOf(message.ReferenceID))
 	service.ReportDelivery(t.Context(), message.ID, "read")
 	assert.Equal(t, webhook.StatusRead, o.codes.statusOf(message.ReferenceID))
@@ -513,14 +520,7 @@ func TestReportOfAnotherMessage(t *testing.T) {
 func TestFailedReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
 	service, o, target := serveTest(t)
-	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
-	done := make(chan int)
-	go func() {
-		status, _ := post(t.Context(), target, "+639171234567")
-		done <- status
-	}()
-	message, err := service.WaitFor(t.Context(), "+639171234567")
-	require.NoError(t, err)
+	message, done := sendSlowly(t, service, target, 500*time.Millisecond)
 	results := reportByID(t, service, o, message.ID, "failed", messagingtest.RetryFailures(100))
 	assert.Equal(t, http.StatusServiceUnavailable, results[0].StatusCode)
 	assert.Equal(t, http.StatusOK, results[len(results)-1].StatusCode)

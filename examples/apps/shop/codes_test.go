@@ -1,9 +1,7 @@
 package main
 
 import (
-	"database/sql"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,13 +16,7 @@ func TestTableOfCodes(t *testing.T) {
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			driver := "sqlite"
-			if isPostgres(in.url) {
-				driver = "pgx"
-			}
-			db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
-			require.NoError(t, err)
-			defer db.Close()
+			db := in.open(t)
 			_, err = db.ExecContext(t.Context(), string(schema))
 			require.NoError(t, err)
 			const insert = "INSERT INTO code (challenge, request, number, sealed, chat_reference, claimed, expires) " +
@@ -61,7 +53,7 @@ func TestTableOfCodes(t *testing.T) {
 			assert.Zero(t, begun("s3"), "the code was given up")
 			var indexes int
 			catalog := "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name LIKE 'code_%_message'"
-			if driver == "pgx" {
+			if isPostgres(in.url) {
 				catalog = "SELECT COUNT(*) FROM pg_indexes WHERE indexname LIKE 'code_%_message'"
 			}
 			require.NoError(t, db.QueryRowContext(t.Context(), catalog).Scan(&indexes))

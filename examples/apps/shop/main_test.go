@@ -81,6 +81,19 @@ func databases(t *testing.T) map[string]database {
 	return all
 }
 
+// open opens the database with database/sql.
+func (in database) open(t *testing.T) *sql.DB {
+	t.Helper()
+	driver := "sqlite"
+	if isPostgres(in.url) {
+		driver = "pgx"
+	}
+	db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	return db
+}
+
 // settings returns the settings of a shop in the database, which the service cannot call.
 func (in database) settings(t *testing.T, service *messagingtest.Server) settings {
 	t.Helper()
@@ -377,6 +390,13 @@ func (s *shop) columnOf(t *testing.T, column, id string) string {
 	return value
 }
 
+// takeAccepted takes an order, and waits until the service has accepted its message.
+func (s *shop) takeAccepted(t *testing.T, id, phone string) {
+	t.Helper()
+	require.NoError(t, s.takeOrder(t.Context(), id, phone))
+	require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == "accepted" }, time.Minute, 20*time.Millisecond)
+}
+
 // call has the service report on a message, and returns the statuses of the responses.
 func (s *shop) call(t *testing.T, service *messagingtest.Server, report messagingtest.DeliveryReport, options ...messagingtest.CallOption) []int {
 	t.Helper()
@@ -452,8 +472,7 @@ func TestNoSMSAfterOtherReports(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
 			for id, report := range reports {
-				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
-				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == "accepted" }, time.Minute, 20*time.Millisecond)
+				s.takeAccepted(t, id, "+639171234567")
 				report.ID = s.columnOf(t, "message_id", id)
 				report.ReferenceID = id
 				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, report))
@@ -475,8 +494,7 @@ func TestNoSMSAfterAFailedReportAndSTOP(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
-			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			s.takeAccepted(t, "order-1", "+639171234567")
 			inbounds("STOP")["chatapp2"].receive(t, service, s)
 			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"})
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "not sent" }, time.Minute, 20*time.Millisecond)
@@ -494,8 +512,7 @@ func TestFailedReportOfAUserID(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", "US.13491208655302741918"))
-			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			s.takeAccepted(t, "order-1", "US.13491208655302741918")
 			failed := messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"}
 			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
 			assert.Equal(t, "failed", s.columnOf(t, "state", "order-1"))
@@ -789,8 +806,7 @@ func TestNoMessageAfterSTOP(t *testing.T) {
 
 				inbounds("START")[start].receive(t, service, s)
 				started := stop + "-started"
-				require.NoError(t, s.takeOrder(t.Context(), started, "+639171234567"))
-				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", started) == "accepted" }, time.Minute, 20*time.Millisecond)
+				s.takeAccepted(t, started, "+639171234567")
 				assert.Len(t, service.Sent(), before+1)
 			}
 		})
@@ -1024,13 +1040,7 @@ func TestMigrateCreatesAllTables(t *testing.T) {
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			driver := "sqlite"
-			if isPostgres(in.url) {
-				driver = "pgx"
-			}
-			db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
-			require.NoError(t, err)
-			defer db.Close()
+			db := in.open(t)
 			for _, table := range []string{"shop_order", "webhook_event", "conversation", "conversation_decision", "conversation_person"} {
 				var n int
 				require.NoError(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n), table)
