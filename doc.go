@@ -8,12 +8,12 @@
 //	receipt, err := client.SMS.Send(ctx, sms.Message{
 //		From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: "order-17",
 //	})
-//	after, retryable := messaging.Retryable(err)
-//	switch verdict := messaging.VerdictOf(err); {
-//	case verdict == messaging.Accepted: // receipt.ID is the service's ID of the message
-//	case retryable: // nothing went out: send it again, after a while
-//	case verdict == messaging.Unknown: // it may have been sent: do not send again, settle it by its reference ID
-//	default: // rejected; see err
+//	wait, retryable := messaging.Retryable(err)
+//	switch {
+//	case err == nil: // receipt.ID is the service's ID of the message
+//	case messaging.MayHaveBeenSent(err): // do not send it again: settle it by its reference ID
+//	case retryable: // it was not sent: send it again, after the wait
+//	default: // it was not sent, and err says why
 //	}
 //
 // A [Client] has a service for each channel:
@@ -27,8 +27,11 @@
 //	ChatApp1  Send, SendAll, Validate
 //	ChatApp2  Send, SendAll, Validate
 //
-// The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS, so an unknown outcome of a
-// chat-app message cannot be settled.
+// The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS: an unknown outcome of a chat-app message
+// cannot be looked up, and only a delivery report settles it.
+//
+// [FirstAccepted] sends over one channel and falls back to another. [IsAccountProblem] tells messages to keep until the account is fixed.
+// [WithGuard] denies or postpones messages, such as to people who opted out.
 //
 // Create one Client and share it: it is safe for concurrent use. [Client.With] derives another that shares its connections.
 //
@@ -41,10 +44,12 @@
 //
 //	what happened                                            retried, and the verdict in the end
 //	dialling, DNS or the TLS handshake failed                retried; not sent
-//	a wait was too long, or the context ended first          not sent
+//	the wait before the first request was too long, or the
+//	context ended before it                                  not sent
 //	the circuit breaker is open, and the call must not wait  not sent
 //	a certificate or the authentication failed              not sent
-//	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for; refused
+//	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for, unless that is too
+//	                                                         long; refused
 //	HTTP 401 in JSON, without a body, or with
 //	WWW-Authenticate, and a token source                     retried once with a fresh token; refused
 //	HTTP 407, 411, 413, 414, 417, 421, 431                   refused, also from a proxy

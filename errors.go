@@ -73,8 +73,32 @@ var (
 	ErrUnknownKey = stored.ErrUnknownKey
 )
 
-// Retryable reports whether a queue may send the message of a failed send again, and after how long at the earliest: at least a second.
-// It may after
+// MayHaveBeenSent reports whether a message may have gone out. err is the error of its send, or of SMS.Settle. The result is true if
+//
+//   - err is nil: the message was accepted
+//   - the verdict is Unknown
+//   - err matches ErrDuplicate: the service has the message already
+//   - the response names a message; see Error.Ambiguous
+//
+// Do not send such a message again before you know what became of it: look it up by its reference ID, or wait for its delivery report. If the
+// result is false, the message was not sent, and Retryable and IsAccountProblem say whether it can be sent again.
+//
+// The result says nothing about an error of your program, such as one of a database that failed before the send: it is true for every error that
+// is neither an *Error nor a *ValidationError.
+func MayHaveBeenSent(err error) bool {
+	verdict := VerdictOf(err)
+	if verdict == Accepted || verdict == Unknown {
+		return true
+	}
+	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // err may join the errors of several sends
+		return true
+	}
+	e, isError := errors.AsType[*Error](err)
+	return isError && e.Ambiguous()
+}
+
+// Retryable reports whether a message that was not sent can be sent again, and after how long at the earliest: at least a second. It can be sent
+// again after
 //
 //   - NotSent, except for ErrDenied, and except where another attempt would fail in the same way: a *ValidationError, a certificate that was
 //     refused, and a client without credentials for the channel. After Postpone, the wait is the one that the guard gave.
@@ -82,8 +106,10 @@ var (
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
-// A refusal of the account, such as for a lack of credit, is not retryable, but may be sent again later; see IsAccountProblem. An unknown
-// outcome is never retryable: settle it first. Neither are any other error, nil, and the error of a read.
+// The result is also true if the context ended before anything was written: in a loop, check the context before another attempt.
+//
+// It is false for a refusal of the account, such as for a lack of credit (see IsAccountProblem), for an unknown outcome, for any other error, for
+// nil, and for the error of a read.
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
@@ -104,11 +130,10 @@ func Retryable(err error) (after time.Duration, ok bool) {
 }
 
 // IsAccountProblem reports whether a message was not sent because of the account: its credentials are wrong or missing, it has no credit, or it
-// may not do this (ErrUnauthorized, ErrInsufficientBalance, ErrForbidden). Retryable is false for such a refusal, because the next attempt would
-// be refused as well. Keep the message, and send it again once the account is fixed.
+// lacks the permission (ErrUnauthorized, ErrInsufficientBalance, ErrForbidden). Retryable is false for such a refusal, because the next attempt
+// would be refused as well. Keep the message, and send it again once the account is fixed.
 //
-// It is false for nil, for the error of a read, and if the message may have been sent: if the verdict is Unknown, or the response names a message
-// (see Error.Ambiguous).
+// It is false for nil, for the error of a read, and if the message may have been sent; see MayHaveBeenSent.
 func IsAccountProblem(err error) bool {
 	e, isError := errors.AsType[*Error](err)
 	if !isError || e.read || e.Ambiguous() {
@@ -121,7 +146,7 @@ func IsAccountProblem(err error) bool {
 }
 
 // An Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the context's error,
-// if there is one in addition to the response. The caller may change an Error.
+// if there is one in addition to the response. The Error belongs to the caller.
 //
 // Its text, also as printed by package fmt, encoding/json and log/slog, leaves out Body and shows the beginning of Message. It has *** in place
 // of credentials, the sender, the recipient, quotations from the text of the message, its codes of four digits or more, and runs of seven digits
@@ -144,9 +169,10 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: for the circuit
-	// breaker, for a turn of the rate limit, or before another attempt. After Postpone it is the wait of the guard, and after some codes of chat
-	// app 2's platform a wait of the library; see Retryable.
+	// RetryAfter is how long to wait before another attempt, or 0 if nothing is known. The service asked for it (Retry-After), or a guard did
+	// (Postpone). Or the call would have waited so long itself, for the circuit breaker, the rate limit or its back-off, and the RetryPolicy or
+	// the context did not allow that: then it is the longer of the two. For some codes of chat app 2's platform it is a wait of the library; see
+	// Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int

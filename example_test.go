@@ -45,18 +45,10 @@ func ExampleVerdictOf() {
 	}
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the message goes out, and the response is lost
 
-	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"})
-	switch messaging.VerdictOf(err) {
-	case messaging.Accepted:
-		fmt.Println("done")
-	case messaging.Refused, messaging.NotSent:
-		fmt.Println("it has not gone out")
-	case messaging.Unknown:
-		var e *messaging.Error
-		errors.As(err, &e)
-		fmt.Printf("it may have gone out: look up %s before sending it again\n", e.ReferenceID)
-	}
-	// Output: it may have gone out: look up order-17 before sending it again
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"}
+	_, err = client.SMS.Send(context.Background(), message)
+	fmt.Println(message.ReferenceID, messaging.VerdictOf(err)) // such as for a column of a table
+	// Output: order-17 unknown
 }
 
 func ExampleError() {
@@ -551,6 +543,35 @@ func ExampleChatApp2Service_SendAll() {
 	// Unordered output:
 	// 0 nine-1 accepted
 	// 1 nine-2 not sent
+}
+
+// A reminder that did not go out is sent again later. One that may have gone out is not: a person looks at it.
+func ExampleMayHaveBeenSent() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	faults := []messagingtest.Fault{{}, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultStatus(http.StatusPaymentRequired, 0)}
+	for i, fault := range faults {
+		service.Inject(fault, 1)
+		reminder := sms.Message{From: "ACME", To: "+639171234567", Text: "See you at nine", ReferenceID: fmt.Sprint("reminder-", i)}
+		_, err := client.SMS.Send(context.Background(), reminder)
+		switch {
+		case err == nil:
+			fmt.Println(reminder.ReferenceID, "was sent")
+		case messaging.MayHaveBeenSent(err):
+			fmt.Println(reminder.ReferenceID, "may have been sent")
+		default:
+			fmt.Println(reminder.ReferenceID, "was not sent")
+		}
+	}
+	// Output:
+	// reminder-0 was sent
+	// reminder-1 may have been sent
+	// reminder-2 was not sent
 }
 
 // Send waits for a minute at most. A program that has more time sends again what did not go out.

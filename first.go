@@ -14,10 +14,9 @@ import (
 // them returns a Receipt.
 //
 // It calls the next function only if the message was provably not sent: after NotSent, such as with an open circuit breaker, and after Refused.
-// It stops, and returns the error,
+// It stops, and returns the error
 //
-//   - after an unknown outcome, or if the response names a message (Error.Ambiguous)
-//   - at ErrDuplicate
+//   - if the message may have been sent; see MayHaveBeenSent
 //   - at ErrOptedOut, of a guard or of the service, such as after the platform's code 131050 on chat app 2
 //   - at ErrDenied and ErrPostponed of a guard, except for ErrWindowClosed, which is about one channel only
 //   - at a *ValidationError, and at any other error that is not from a send
@@ -35,7 +34,7 @@ import (
 //		receipt, chatErr = once.ChatApp2.Send(ctx, chat)
 //		return receipt, chatErr
 //	}, sendSMS)
-//	if errors.Is(chatErr, messaging.ErrOptedOut) && messaging.VerdictOf(chatErr) != messaging.Unknown {
+//	if errors.Is(chatErr, messaging.ErrOptedOut) && !messaging.MayHaveBeenSent(chatErr) {
 //		receipt, err = sendSMS(ctx)
 //	}
 //
@@ -62,7 +61,7 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 			return receipt, nil
 		}
 		failed = append(failed, err)
-		if ctx.Err() != nil || !allowsNext(err) {
+		if ctx.Err() != nil || MayHaveBeenSent(err) || isFinal(err) {
 			break
 		}
 	}
@@ -72,25 +71,14 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 	return Receipt{}, failed
 }
 
-// allowsNext reports whether the error of a send proves that its message was not sent, and allows another way to send it.
-func allowsNext(err error) bool {
-	e, isError := errors.AsType[*Error](err)
-	if !isError || isFinal(err) {
-		return false
-	}
-	return e.Verdict == NotSent || e.Verdict == Refused && !e.Ambiguous()
-}
-
-// isFinal reports whether an error, which may join several, holds for every way to send the message: the message may have been sent, it is
-// wrong, or a guard stopped it for a reason other than the window of its channel.
+// isFinal reports whether an error, which may join several, holds for every way to send a message that was not sent: it is wrong, the recipient
+// opted out, or a guard stopped it for a reason other than the window of its channel.
 func isFinal(err error) bool {
 	if _, isInvalid := errors.AsType[*ValidationError](err); isInvalid {
 		return true
 	}
-	for _, reason := range []error{ErrDuplicate, ErrOutcomeUnknown, ErrOptedOut, ErrPostponed} {
-		if errors.Is(err, reason) {
-			return true
-		}
+	if errors.Is(err, ErrOptedOut) || errors.Is(err, ErrPostponed) {
+		return true
 	}
 	return errors.Is(err, ErrDenied) && !errors.Is(err, ErrWindowClosed)
 }

@@ -68,6 +68,62 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 	}
 }
 
+// A message that may have been sent is not sent again, and a message that was not sent may be.
+func TestMayHaveBeenSent(t *testing.T) {
+	t.Parallel()
+	notSent := &messaging.Error{Verdict: messaging.NotSent}
+	refused := &messaging.Error{Verdict: messaging.Refused}
+	unknown := &messaging.Error{Verdict: messaging.Unknown}
+	for name, tt := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"accepted":                          {nil, true},
+		"unknown":                           {unknown, true},
+		"unknown, wrapped":                  {fmt.Errorf("order 17: %w", unknown), true},
+		"not sent, joined with unknown":     {errors.Join(notSent, unknown), true},
+		"refused, and names a message":      {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, true},
+		"refused as a duplicate":            {errors.Join(refused, messaging.ErrDuplicate), true},
+		"an error of a database":            {errors.New("disk full"), true},
+		"the error of a context alone":      {context.DeadlineExceeded, true},
+		"not sent":                          {notSent, false},
+		"not sent, wrapped":                 {fmt.Errorf("order 17: %w", notSent), false},
+		"not sent, since the context ended": {errors.Join(notSent, context.Canceled), false},
+		"refused":                           {refused, false},
+		"refused, the recipient opted out":  {errors.Join(refused, messaging.ErrOptedOut), false},
+		"invalid":                           {&messaging.ValidationError{Field: "To"}, false},
+		"invalid, wrapped":                  {fmt.Errorf("order 17: %w", &messaging.ValidationError{Field: "To"}), false},
+	} {
+		assert.Equal(t, tt.want, messaging.MayHaveBeenSent(tt.err), name)
+	}
+}
+
+// What the service responds decides, and a response that refuses the message may be about one that it took.
+func TestMayHaveBeenSentAfterAResponse(t *testing.T) {
+	t.Parallel()
+	classes := overlay(t, `{"errors": {"classes": {"duplicate": ["7003"]}}}`)
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   bool
+	}{
+		"accepted":                     {http.StatusOK, `{"id":"m-1"}`, true},
+		"refused":                      {http.StatusBadRequest, `{"code":"1"}`, false},
+		"refused, and names a message": {http.StatusBadRequest, `{"id":"m-1","code":"1"}`, true},
+		"a duplicate":                  {http.StatusBadRequest, `{"code":"7003"}`, true},
+		"throttled":                    {http.StatusTooManyRequests, `{}`, false},
+		"no credit":                    {http.StatusPaymentRequired, `{}`, false},
+		"a server error":               {http.StatusInternalServerError, `{}`, true},
+	} {
+		service := roundTripper(func(r *http.Request) (*http.Response, error) { return respond(r, tt.status, tt.body), nil })
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), classes,
+			messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		require.NoError(t, err)
+		_, err = client.SMS.Send(t.Context(), hello)
+		assert.Equal(t, tt.want, messaging.MayHaveBeenSent(err), "%s: %v", name, err)
+	}
+}
+
 func TestFirstAcceptedAfterAGuard(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

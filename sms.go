@@ -19,7 +19,7 @@ type SMSService struct {
 //
 //   - *ValidationError: this library rejected the message and lists every problem; nothing was sent.
 //   - *Error with the verdict Refused: the service responded that it did not take the message. Sending it again does not help, or may help later
-//     (HTTP 429).
+//     (HTTP 429); see Retryable. If the message is a duplicate, or the response names a message, it may have been sent; see MayHaveBeenSent.
 //   - *Error with the verdict NotSent: no request reached the service. Sending again is safe.
 //   - *Error with the verdict Unknown: the service may have accepted the message. Sending again may send it twice; see SendOnce.
 //
@@ -44,7 +44,12 @@ func (s *SMSService) Validate(m sms.Message) error {
 // SendAll ranges over the messages in the caller's goroutine. A message that waits to be tried again does not block others; up to 4,096 of them
 // wait, so at most concurrency + 4,096 messages are taken whose outcomes were not yielded. While the service or the account is in trouble, only
 // a probe is sent. While the service throttles, messages are sent at the rate that it accepts. While the sequence blocks, no outcome is yielded
-// and a cancelled context goes unnoticed. With WithSettle, each unknown outcome is settled like SendOnce does, as one of the concurrent sends.
+// and a cancelled context goes unnoticed.
+//
+// With the library's own transport at most 256 requests are in flight for an account and channel, so a concurrency above 256 sends no faster.
+//
+// With WithSettle, a message without a reference ID gets one, which is in Outcome.Message, and each unknown outcome is settled like SendOnce does,
+// as one of the concurrent sends.
 //
 // To stop early, end the sequence and keep ranging: the messages already taken are still sent, and each has its outcome. Cancelling the context
 // also ends the sequence, but it aborts the requests in flight, whose outcomes are then unknown. After a break, the loop ends when the sends

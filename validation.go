@@ -20,7 +20,7 @@ type Problem struct {
 // ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
 // values, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
-	// Operation is the contract's name of the operation, such as "sms.send", or "Settle" or "FirstAccepted". It is "" if a client could not be made.
+	// Operation is the contract's name of the operation, such as "sms.send", or "FirstAccepted". It is "" if a client could not be made.
 	Operation string
 	// Field and Reason are those of the first problem.
 	Field  string

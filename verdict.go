@@ -27,7 +27,7 @@ const (
 	Unknown Verdict = iota
 	// Accepted: the service took the message.
 	Accepted
-	// Refused: the service responded that it did not take the message.
+	// Refused: the service responded that it did not take the message. It may have been sent before, or nevertheless; see MayHaveBeenSent.
 	Refused
 	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
 	// queue should treat that as refused.
@@ -62,7 +62,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 }
 
 // VerdictOf returns the verdict in the error of a send, however deeply it is wrapped: Accepted for nil, NotSent for a
-// *ValidationError, Error.Verdict for an *Error. Any other error, and the error of a read, is Unknown.
+// *ValidationError, Error.Verdict for an *Error. Any other error, and the *Error of a read, is Unknown.
 func VerdictOf(err error) Verdict {
 	if err == nil {
 		return Accepted

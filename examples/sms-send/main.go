@@ -17,44 +17,52 @@ import (
 )
 
 func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
 	service := messagingtest.Start() // plays the service, so no account is needed
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token)) // with an account: messaging.NewClientFromEnv
 	if err != nil {
-		log.Fatal(err) // with an account, use messaging.NewClientFromEnv
+		return err
 	}
 	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready"}
 
 	message.ReferenceID = "order-17"
-	send(client, message)
+	send(ctx, client, message)
 
 	service.Inject(messagingtest.FaultStatus(403, 0), 1) // the service refuses the next message
 	message.ReferenceID = "order-18"
-	send(client, message)
+	send(ctx, client, message)
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the service takes the next one, and its response is lost
 	message.ReferenceID = "order-19"
-	send(client, message)
+	send(ctx, client, message)
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	message.ReferenceID = "order-20"
-	receipt, err := client.SMS.SendOnce(context.Background(), message) // looks the message up, and never sends it again
+	receipt, err := client.SMS.SendOnce(ctx, message) // looks the message up, and never sends it again
 	fmt.Println(message.ReferenceID, messaging.VerdictOf(err), receipt.ID)
+	return err
 }
 
 // send sends a message. Its reference ID is a name of the program's own, by which the message can be found later.
-func send(client *messaging.Client, message sms.Message) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+func send(ctx context.Context, client *messaging.Client, message sms.Message) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	receipt, err := client.SMS.Send(ctx, message)
-	switch messaging.VerdictOf(err) {
-	case messaging.Accepted:
+	wait, retryable := messaging.Retryable(err)
+	switch {
+	case err == nil:
 		fmt.Println(message.ReferenceID, "is accepted as", receipt.ID, "and costs", receipt.Cost)
-	case messaging.Unknown:
+	case messaging.MayHaveBeenSent(err):
 		fmt.Println(message.ReferenceID, "may have gone out; do not send it again:", err)
-	default: // refused or not sent
+	case retryable:
+		fmt.Println(message.ReferenceID, "has not gone out, and can be sent again after", wait, "-", err)
+	default:
 		fmt.Println(message.ReferenceID, "has not gone out:", err)
-		if wait, ok := messaging.Retryable(err); ok {
-			fmt.Println("it can be sent again after", wait)
-		}
 	}
 }
