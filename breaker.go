@@ -14,8 +14,8 @@ import (
 // BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default. That a breaker opens after 16 failures
 // in a row cannot be set.
 type BreakerPolicy struct {
-	// GiveUp bounds how long SendAll holds messages back without any success. The default is 10 minutes, or one minute if the account is
-	// in trouble. After that, every message but a probe ends NotSent.
+	// GiveUp bounds how long SendAll holds messages back without any success; WithBreaker rejects a negative one. The default is 10 minutes, or
+	// one minute if the account is in trouble. After that, every message but a probe ends NotSent.
 	GiveUp time.Duration
 	// Off turns the breakers off for this client. Other clients that share them do not count its calls.
 	Off bool
@@ -36,8 +36,9 @@ type BreakerState struct {
 	Account bool
 }
 
-// Breaker returns the state of the circuit breaker for sends over a channel; see WithBreaker. For an unknown channel it is the zero
-// BreakerState. It says the same for all clients that share the breaker.
+// Breaker returns the state of the circuit breakers for sends over a channel, of the service and of the account; see WithBreaker. If both are open,
+// it is the state of the one whose pause ends later. For an unknown channel it is the zero BreakerState. It says the same for all clients that
+// share the breakers.
 func (c *Client) Breaker(channel Channel) BreakerState {
 	if channel < ChannelSMS || channel >= channelCount || c.core.settings.breaker.Off {
 		return BreakerState{}

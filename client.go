@@ -27,8 +27,9 @@ const Version = "0.1.0-dev"
 // A Client sends messages. Create one with NewClient and share it: it is safe for concurrent use, and its options never change. The zero Client is
 // not usable. A Client runs no goroutine and needs no closing.
 //
-// For each channel it uses up to 256 connections for sends and 256 for reads. An idle connection is kept for four seconds. A dial in progress
-// when its call ends may continue for up to 10 seconds. Nothing else outlives a call.
+// For each account and channel it uses up to 256 connections for sends and 256 for reads, and together with the clients that With derives from it
+// up to 2,048. An idle connection is kept for four seconds. A dial in progress when its call ends may continue for up to 10 seconds. Nothing else
+// outlives a call.
 //
 // Printed or logged in any form, a Client shows its base URL and no credentials.
 type Client struct {
@@ -149,8 +150,9 @@ func credentialsFromEnv() Option {
 	}
 }
 
-// With returns a client that differs from c by the given options, and shares everything else: connections, rate limit, tokens and the compiled
-// contract. It is cheap. If it has other credentials, keep it and share it: it has the circuit breaker of its account; see WithBreaker.
+// With returns a client that differs from c by the given options, and shares everything else: the pool of connections, the rate limit, tokens and
+// the compiled contract. It is cheap. If it has other credentials, keep it and share it: it has the limits and the circuit breakers of its
+// account; see Client and WithBreaker.
 func (c *Client) With(options ...Option) (*Client, error) {
 	s := c.core.settings
 	s.apply(options)

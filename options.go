@@ -21,8 +21,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// An Option configures a client. If two options set the same property, the last one wins; otherwise their order does not matter. NewClient and
-// With report all bad options in one *ValidationError. An Option may be used for many clients.
+// An Option configures a client. If two options set the same property, the last one wins; but each WithGuard, WithObserver and WithTransport adds
+// to those before it. Otherwise the order does not matter. NewClient and With report all bad options in one *ValidationError. An Option may be
+// used for many clients.
 type Option func(*settings)
 
 type settings struct {
@@ -56,7 +57,8 @@ const (
 	maxResponseBytes = 8 << 20 // some thousand rows of a listing
 )
 
-// RetryPolicy controls retries. It never makes a client retry a send that the service may have processed. A zero field has its default.
+// RetryPolicy controls retries. It never makes a client retry a send that the service may have processed. A zero field has its default. WithRetry
+// rejects a negative field, and a MinWait above MaxWait.
 type RetryPolicy struct {
 	// MaxAttempts is the number of requests that one call may make, 4 by default. With 1 a call makes one attempt and never backs off, not
 	// even for an open circuit breaker. The retry with a fresh token after HTTP 401 does not count.
@@ -71,7 +73,7 @@ type RetryPolicy struct {
 }
 
 // SettlePolicy controls how SMS.SendOnce, SMS.Settle, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. They never
-// send a message again because it is not listed. A zero field has its default.
+// send a message again because it is not listed. A zero field has its default. WithSettle rejects a negative one.
 type SettlePolicy struct {
 	// Window is how long to look, from the moment when the outcome became unknown; 30 s by default. It should be longer than the service takes
 	// to list a message that it accepted; the specification does not say how long that is.
@@ -200,8 +202,8 @@ func (s *settings) setCredential(option string, c *credential, channels []Channe
 //	                                                                sends in doubt, and their outcome is unknown
 //	idle connections            dropped after 4 s, before services  IdleConnTimeout, without end by default: a request that
 //	                            drop them                           meets a closing connection has an unknown outcome
-//	connections                 up to 256 for each channel and      MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
-//	                            kind, sends and reads               use, two idle by default
+//	connections                 up to 256 for each account,         MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
+//	                            channel and kind, sends and reads   use, two idle by default
 //	connecting, proxy and TLS   10 s together                       Dialer, TLSHandshakeTimeout
 //	header of a response        64 KiB                              MaxResponseHeaderBytes, 10 MiB by default
 //	a send without a body       Content-Length: 0                   Transfer-Encoding: chunked
@@ -246,8 +248,9 @@ func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 	}
 }
 
-// WithTimeout bounds one attempt, from connecting to the end of the response: 30 s by default. Before it, getting credentials has the
-// same time of its own. The context of a call bounds all of its attempts and waits together; see RetryPolicy.
+// WithTimeout bounds one attempt, from connecting to the end of the response. It must be more than 0; without the option it is 30 s. The functions
+// of WithTokenSource and WithAuth run before the attempt, and have as much time of their own. The context of a call bounds all of its attempts and
+// waits together; see RetryPolicy.
 func WithTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
 		s.require(timeout > 0, "WithTimeout", "must be more than 0, got %v", timeout)
@@ -273,8 +276,8 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	return p
 }
 
-// WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. Calls get their turns in the order in
-// which they came. If a turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of the context, the call ends
+// WithRateLimit limits requests to perSecond on average, more than 0, and burst at once, at least 1. Retries and lookups count. Calls get their
+// turns in the order in which they came. If a turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of the context, the call ends
 // at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the limit. By default
 // there is no limit.
 func WithRateLimit(perSecond float64, burst int) Option {
@@ -286,11 +289,15 @@ func WithRateLimit(perSecond float64, burst int) Option {
 }
 
 // WithBreaker sets how long SendAll waits for the circuit breakers, or turns them off. They are on by default, so that a service in trouble costs
-// a few messages and not all that are sent meanwhile. Each channel has breakers for sends and for reads, of the service and of the account.
-// Client.Breaker returns the state.
+// a few messages and not all that are sent meanwhile.
+//
+// A channel has two breakers for sends, one of the service and one of the account, and two for reads. Client.Breaker returns the state of those for
+// sends. Those for reads appear in the errors of reads and in the records of WithLogger. The breaker of the account counts HTTP 401, 402 and 403,
+// for sends also 404, 405 and 410, and codes of the classes for credentials and credit. The breaker of the service counts HTTP 5xx and 408,
+// failed and broken connections, timeouts, and other unknown outcomes.
 //
 // A breaker opens after 16 failures in a row, which cannot be set. A response that refuses one message ends the row. Then probes go out, 1 to 30
-// seconds apart or as Retry-After asks, and the first success closes the breaker. docs/many.md says what counts as a failure.
+// seconds apart or as Retry-After asks, and the first success closes the breaker.
 //
 // A call that meets an open breaker backs off until the end of the pause, if the RetryPolicy and its context allow that. Otherwise, or if
 // MaxAttempts is 1, it fails at once with the verdict NotSent. The error matches ErrBreakerOpen, and has the cause and RetryAfter. SendAll waits

@@ -75,7 +75,8 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message. A queue can keep one as JSON.
+// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message. A queue can keep one as JSON, with its channel:
+// the JSON does not name the type.
 type Message interface {
 	json.Marshaler
 	slog.LogValuer

@@ -231,11 +231,11 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 // Verdict returns what a listed row says about its message. It requests nothing: it judges the row by the contract of the client, as Settle
 // and SendOnce do.
 //
-//   - Accepted: the row has an ID, and nothing in it says otherwise. A message whose delivery failed was accepted: the Status of the row says
-//     what became of it. A row with a status that the contract does not know is Accepted, too.
-//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status shows that it got
-//     further. The error is not that of a duplicate, whose first message the service may have taken.
-//   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or what decides could not be read (see
+//   - Accepted: the row has an ID, and nothing in it says otherwise, even if its status is not in the contract. A message whose delivery failed was
+//     accepted: the Status of the row says what became of it.
+//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected. The row has no delivery status that shows that the
+//     message got further, and no error for a duplicate: the service may have taken the first message of that name.
+//   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or a field that decides could not be read (see
 //     ReadError).
 //
 // It never returns NotSent. It is safe for concurrent use.

@@ -15,8 +15,9 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// In the repository, docs/contract.md shows step by step how to write an overlay, and what needs Go code, such as a send by GET. This is an
-// overlay for an account whose names all differ from the defaults. It runs as the example of [Parse] named Account:
+// https://github.com/messaging-service/messaging-go/blob/main/docs/contract.md shows step by step how to write an overlay, and what needs Go code,
+// such as a send by GET. This is an overlay for an account whose names all differ from the defaults. It runs as the example of [Parse] named
+// Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
@@ -161,7 +162,8 @@
 //
 // # Concepts
 //
-// The concepts are the keys that Default has in these objects. Default encodes as JSON, and docs/contract.json of the repository shows it.
+// The concepts are the keys that Default has in these objects. Default encodes as JSON:
+// https://github.com/messaging-service/messaging-go/blob/main/docs/contract.json.
 //
 // # Names, paths and words
 //

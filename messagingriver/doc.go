@@ -41,5 +41,6 @@
 // paused in all processes, and one message after another probes. A person pauses a channel with PauseChannel, and ResumeChannel ends any pause. The
 // outbox never ends the pause of a person. A pause with River UI is a person's, too, unless the outbox had paused the queue before.
 //
-// docs/outbox.md in the repository has more for developers and operators, and examples/apps/shop is a whole program.
+// https://github.com/messaging-service/messaging-go/blob/main/docs/outbox.md has more for developers and operators, and
+// https://github.com/messaging-service/messaging-go/tree/main/examples/apps/shop is a whole program.
 package messagingriver

@@ -89,7 +89,7 @@ type InboundChatApp struct {
 	Longitude   string
 	ReceivedAt  time.Time // written like that of InboundSMS
 	ReferenceID string    // of the message that it replies to
-	// JSON is the message as an object of the third-party platform, or its whole envelope, as [Sent.Tap] and similar methods
+	// JSON is the message as an object of the third-party platform, or its whole envelope, as Sent.Tap and similar methods
 	// write it. With the tap of a button or row, leave Kind empty: a Kind that differs from the object's type panics.
 	JSON  string
 	Extra url.Values

@@ -45,8 +45,8 @@ type Sent struct {
 
 	Template string `concept:"template"` // the template's ID on chat app 1, its name on chat app 2
 
-	// Status is the status of a chat-app message at the time of the call of [Server.Sent], and StatusAt is when the message reached
-	// it; see [Server.SetDelivery].
+	// Status is the status of a chat-app message at the time of the call of Server.Sent, and StatusAt is when the message reached
+	// it; see Server.SetDelivery.
 	Status   contract.Status
 	StatusAt time.Time
 
@@ -60,26 +60,26 @@ type Sent struct {
 	// members of the row, except those that have the name of one of its own.
 	Extra map[string]json.RawMessage
 
-	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetMessageDelivery] the status
+	// CategoryID, SentAt and DeliveryStatus are shown in listings. Server.Seed sets them, and Server.SetMessageDelivery the status
 	// of an SMS.
 	CategoryID     string    `concept:"category"`
 	SentAt         time.Time `concept:"sent"`
 	DeliveryStatus string    `concept:"deliveryStatus"`
 
-	// Operator, Country, Price and Currency are shown in listings if [Server.Seed] sets them. Without them a listing shows "OP_1",
+	// Operator, Country, Price and Currency are shown in listings if Server.Seed sets them. Without them a listing shows "OP_1",
 	// "ZZ", 0.50 for each part, and "XTS". Price has up to two decimals, such as "0.35".
 	Operator, Country, Price, Currency string
 
-	// SendStatus is shown in listings if [Server.Seed] sets it, such as "rejected" for a message that is listed although the service
+	// SendStatus is shown in listings if Server.Seed sets it, such as "rejected" for a message that is listed although the service
 	// refused it. Without it a listing shows that the message was accepted.
 	SendStatus string
 
-	// Row holds members that replace those of the row in listings, as JSON by their names in the contract, if [Server.Seed] sets it:
+	// Row holds members that replace those of the row in listings, as JSON by their names in the contract, if Server.Seed sets it:
 	// {"messageParts": []byte(`"two"`)} makes a row that cannot be read in full. Filters and the order of a listing ignore it.
 	//
 	// The names are the first of each list in sms.list.record: by default transactionId, requestId, referenceId, categoryId, from, to,
 	// text, messageParts, price, currency, dateCreated, dateSent, sendStatus, dlrStatus, operator, country and description. A row with an
-	// error has code, message or error. [Server.Seed] panics for another name; Extra holds other members.
+	// error has code, message or error. Server.Seed panics for another name; Extra holds other members.
 	Row map[string]json.RawMessage
 }
 

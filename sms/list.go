@@ -43,7 +43,7 @@ type ListOptions struct {
 	// SortBy is the column to sort by: ByCreated or another constant, a key of sms.list.sorts in the contract such as "operator", or any
 	// other text, which is sent as it is. Descending reverses the order.
 	SortBy     string `url:"sortBy,omitempty"`
-	Descending bool   `url:"-"` // describe.SMSList sets the parameter order
+	Descending bool   `url:"-"`
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.
 	Extra url.Values `url:"-"`
 }
@@ -127,8 +127,8 @@ func (t Transaction) LogValue() slog.Value {
 type Page struct {
 	// Transactions are the rows of this page that were not on the page before it, and that List would yield.
 	Transactions []Transaction
-	// Omitted is how many rows of the response Transactions leaves out because the options do not ask for them. Pages requests a little more than
-	// the bounds of time, since services include or exclude the bounds themselves.
+	// Omitted is the number of rows in the response that are not in Transactions because the options, or the contract (sms.list.only), do not ask
+	// for them. There may be some at the bounds of time, because Pages asks for a little more; see CreatedAfter of ListOptions.
 	Omitted int
 	// Total and TotalPages are the number of rows and pages of the whole listing, with omitted rows.
 	Total      int

@@ -28,7 +28,7 @@ type Result struct {
 	Kind string
 	// ID is the ID of the event. It is empty if the event has none, or one that may be a number or a sentence.
 	ID string
-	// Field is the field of the platform's envelope for an [Other], under the same condition as ID.
+	// Field is the field of the platform's envelope for an Other, under the same condition as ID.
 	Field string
 	// Disposition is what became of the event.
 	Disposition Disposition
@@ -71,9 +71,9 @@ const (
 	DispositionInProgress Disposition = "in progress"
 	// DispositionRetryLater: the function returned ErrRetryLater. 503.
 	DispositionRetryLater Disposition = "retry later"
-	// DispositionRejected: the request, or a part of it, was not read as an event. See [RejectError].
+	// DispositionRejected: the request, or a part of it, was not read as an event. See RejectError.
 	DispositionRejected Disposition = "refused"
-	// DispositionFailed: the function returned another error. 500, or 503 for an [Other] or a [Preference].
+	// DispositionFailed: the function returned another error. 500, or 503 for an Other or a Preference.
 	DispositionFailed Disposition = "failed"
 	// DispositionPanicked: the function, a verifier or the store panicked. 500.
 	DispositionPanicked Disposition = "panicked"

@@ -152,7 +152,7 @@ func WithPreferences(handle func(context.Context, Preference) error) Option {
 // The body is a form or a JSON object, regardless of its Content-Type. Members of the object are parameters, with null as an empty
 // value; a nested object or list is a parameter that holds its JSON. For chat apps and delivery reports the body may be a message or
 // status of the platform, or its envelope. Parameters of the query come before those of the body; with [WithVerifier] they are not
-// read. For paths and lists of events see docs/webhooks.md.
+// read. The contract names paths and lists of events; see package contract.
 func WithPOST() Option {
 	return set(func(rcv *Receiver) { rcv.post = true })
 }
