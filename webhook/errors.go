@@ -12,42 +12,57 @@ import (
 // respond.
 var (
 	// ErrMethod: the method is neither GET nor, with WithPOST or by the contract, POST. 405 with the header Allow.
-	ErrMethod error = &reason{http.StatusMethodNotAllowed, "method not allowed"}
+	ErrMethod = errors.New("method not allowed")
 	// ErrPrefetch: a request that must have no effect. HEAD gets a 200 response and is not logged. A browser or link preview
 	// that fetches ahead of its user gets a 503 response, because a callback is not a page.
-	ErrPrefetch error = &reason{http.StatusServiceUnavailable, "HEAD request or prefetch"}
+	ErrPrefetch = errors.New("HEAD request or prefetch")
 	// ErrTooLong: the query has more bytes, or the request or an event of a list more parameters, than WithLimits allows. 414.
-	ErrTooLong error = &reason{http.StatusRequestURITooLong, "query too long, or too many parameters"}
+	ErrTooLong = errors.New("query too long, or too many parameters")
 	// ErrTooLarge: the body has more bytes than WithLimits allows, or it holds more than 1,000 events. 413.
-	ErrTooLarge error = &reason{http.StatusRequestEntityTooLarge, "body too large"}
+	ErrTooLarge = errors.New("body too large")
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
-	ErrProof error = &reason{http.StatusForbidden, "wrong proof of origin"}
+	ErrProof = errors.New("wrong proof of origin")
 	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early, or the event may be in a
-	// query that is not read (see [WithVerifier]). 400, or 415 if its Content-Type is known to be something else.
-	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
+	// query that is not read (see WithVerifier). 400, or 415 if its Content-Type is known to be something else.
+	ErrUnreadable = errors.New("unreadable body")
 	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler accepts.
-	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
+	ErrNoSender = errors.New("no sender")
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
-	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
+	ErrNoMessage = errors.New("neither message ID nor reference ID")
 	// ErrUnhandled: an envelope of the platform holds an event for which no option sets a function: a status at a chat-app handler
-	// without [WithStatuses], or a change such as standby, history or account_update without [WithOther] or [WithPreferences].
+	// without WithStatuses, or a change such as standby, history or account_update without WithOther or WithPreferences.
 	// 200, because the platform would call again for 36 hours. Messages at a Delivery handler get 400, so that they are not lost.
-	ErrUnhandled error = &reason{http.StatusOK, "no function for the event"}
+	ErrUnhandled = errors.New("no function for the event")
 )
 
 // errSeveral is the reason of ParseSMS to refuse a request with several messages. The service should call again.
-var errSeveral error = &reason{http.StatusInternalServerError, "several messages: call ParseSMSMessages"}
+var errSeveral = errors.New("several messages: call ParseSMSMessages")
 
 // errQueryNotRead is the reason to refuse a request that a verifier accepted, and whose event may be in the query. See WithVerifier.
 var errQueryNotRead = fmt.Errorf("%w, and the query is not read, because a signature of the body does not cover it", ErrUnreadable)
 
-// reason is why a request is refused, and the usual status of the response.
-type reason struct {
-	status int
-	text   string
+// usualStatus returns the status with which the handlers respond to a request that is refused for a reason.
+func usualStatus(reason error) int {
+	is := func(target error) bool { return errors.Is(reason, target) }
+	switch {
+	case is(ErrMethod):
+		return http.StatusMethodNotAllowed
+	case is(ErrPrefetch):
+		return http.StatusServiceUnavailable
+	case is(ErrTooLong):
+		return http.StatusRequestURITooLong
+	case is(ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case is(ErrProof):
+		return http.StatusForbidden
+	case is(ErrUnhandled):
+		return http.StatusOK
+	case is(errSeveral):
+		return http.StatusInternalServerError
+	default: // ErrUnreadable, ErrNoSender, ErrNoMessage and errQueryNotRead
+		return http.StatusBadRequest
+	}
 }
-
-func (r *reason) Error() string { return r.text }
 
 // RejectError says why a request, or a part of it, was not read as an event. Its text holds nothing of the request.
 type RejectError struct {
@@ -66,8 +81,7 @@ type RejectError struct {
 
 // refuse returns a refusal for one of the reasons above, with its usual status.
 func (c Callback) refuse(err error) *RejectError {
-	why, _ := errors.AsType[*reason](err)
-	return &RejectError{Callback: c, Status: why.status, Reason: err}
+	return &RejectError{Callback: c, Status: usualStatus(err), Reason: err}
 }
 
 // refuseChange returns the refusal of a change that no option asks for.
