@@ -74,7 +74,7 @@ func (m *message) isOf(report webhook.DeliveryReport) bool {
 	return isSameID || report.ReferenceID == m.reference
 }
 
-// codes are the codes that were sent in the last five minutes. A real program keeps them in its database: see codes.sql.
+// codes are the codes of the last five minutes. examples/apps/otp keeps them in a database.
 type codes struct {
 	now func() time.Time // tests set it
 
@@ -91,25 +91,30 @@ var (
 )
 
 // add adds a code for a number, unless there is a code of the same request that may have gone out: then it returns that one. If the number has had
-// too many codes, add returns errTooMany. It forgets expired codes.
+// too many codes or attempts, add returns errTooMany. It forgets expired codes.
 func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	earlier := 0
+	attempts := 0
+	sentCodes := 0 // attempts that may have gone out
 	for _, sent := range c.byChallenge {
 		if !c.now().Before(sent.expires) {
 			delete(c.byChallenge, sent.challenge)
 			continue
 		}
-		if sent.to != to || sent.isUnsent { // a report of a failure may be wrong, and the code costs
+		if sent.to != to {
+			continue
+		}
+		attempts++
+		if sent.isUnsent {
 			continue
 		}
 		if request != "" && sent.request == request {
 			return *sent, false, nil
 		}
-		earlier++
+		sentCodes++ // even if a report says that it failed: the report may be wrong, and the code costs
 	}
-	if earlier >= maxCodes {
+	if sentCodes >= maxCodes || attempts >= maxAttempts {
 		return code{}, false, errTooMany
 	}
 	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
@@ -122,20 +127,20 @@ func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	return added, true, nil
 }
 
-// use returns nil if the digits match the valid code of a challenge, which is then used up.
-func (c *codes) use(challenge, digits string) error {
+// use returns the number to which the code of a challenge was sent, if the digits match it. The code is then used up.
+func (c *codes) use(challenge, digits string) (number string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sent, isKnown := c.byChallenge[challenge]
 	if !isKnown || !c.isValid(sent) {
-		return errInvalid
+		return "", errInvalid
 	}
 	sent.tries++
 	if subtle.ConstantTimeCompare([]byte(sent.digits), []byte(digits)) == 0 {
-		return errWrong
+		return "", errWrong
 	}
 	sent.tries = maxTries
-	return nil
+	return sent.to, nil
 }
 
 // isValid reports whether a code may be tried.

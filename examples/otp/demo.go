@@ -17,7 +17,7 @@ import (
 func runDemo(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(attemptTimeout))
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,8 @@ func demo(ctx context.Context, service *messagingtest.Server, o *otp, baseURL st
 		o.background.Wait()
 		sent := service.Sent()
 		last := sent[len(sent)-1]
-		fmt.Println(last.Channel, o.codes.statusOf(last.ReferenceID), "and right:", o.codes.use(challenge, last.Code()) == nil)
+		_, err = o.codes.use(challenge, last.Code())
+		fmt.Println(last.Channel, o.codes.statusOf(last.ReferenceID), "and right:", err == nil)
 	}
 	return nil
 }

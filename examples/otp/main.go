@@ -1,22 +1,24 @@
-// Command otp sends one-time codes and verifies them.
+// Command otp sends one-time codes and verifies them. It keeps codes in memory, and loses them when it ends: examples/apps/otp, with a database and
+// the outbox, is the program for production.
 //
 //	go run ./examples/otp          asks for two codes and enters them, on a test server
 //	go run ./examples/otp serve    serves a page and its requests, for the account or the sandbox in the environment, until it is stopped
 //
 // A code goes out over chat app 2, and by SMS if the chat message provably did not go out. If its outcome is unknown and no delivery report comes
 // within 20 seconds, or if a report says that it failed, the same code also goes out by SMS: the same code twice does no harm. A person waits, so
-// an attempt takes three seconds at most, both channels take five, and an SMS with an unknown outcome is looked up in the background.
+// an attempt takes three seconds at most, both channels take 4.5, and an SMS with an unknown outcome is looked up in the background.
 //
 // A request for a code begins a challenge, whose ID only the response has: without it, a stranger can neither try the code nor use up its tries.
 // A page whose response was lost repeats its request, which sends no second code. A code is valid once, for five minutes and five tries. A number
-// gets three codes in that time, and a challenge no second one while the outcome of the first is unknown, unless its SMS is not listed within 30
-// seconds. Codes are kept in memory and lost when the program ends.
+// gets three codes in that time, and ten attempts if codes do not go out. A challenge gets no second code while the outcome of the first is
+// unknown, unless its SMS is not listed within 30 seconds.
 package main
 
 import (
 	"context"
 	"errors"
 	"log"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
@@ -34,7 +36,10 @@ import (
 const (
 	validFor = 5 * time.Minute
 	maxTries = 5
-	maxCodes = 3 // for one number within validFor: strangers can ask for codes, and guess them
+
+	// For one number within validFor: strangers can ask for codes, and guess them.
+	maxCodes    = 3
+	maxAttempts = 10 // with codes that did not go out
 
 	attemptTimeout = 3 * time.Second
 	callTimeout    = 4500 * time.Millisecond // of both channels: a page has its response within five seconds
@@ -68,15 +73,26 @@ func run(ctx context.Context, args []string) error {
 type otp struct {
 	http.ServeMux
 
-	client       *messaging.Client
-	once         *messaging.Client // without retries, so that it falls back at once while chat app 2 is down
-	callback     string            // where the service reports delivery
-	codes        *codes
-	background   sync.WaitGroup // sends and lookups that continue after a response
-	reportWithin time.Duration  // tests set it
+	client     *messaging.Client
+	once       *messaging.Client // without retries, so that it falls back at once while chat app 2 is down
+	callback   string            // where the service reports delivery
+	codes      *codes
+	background sync.WaitGroup // sends and lookups that continue after a response
+
+	// logIn responds to the right code of a number. A real program begins the session of the person who has the number.
+	logIn func(w http.ResponseWriter, number string)
+
+	// Tests set these.
+	logger       *slog.Logger
+	reportWithin time.Duration
 }
 
+// newOTP returns an otp that sends with a client, and whose callbacks the service reaches at a URL.
 func newOTP(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*otp, error) {
+	client, err := client.With(messaging.WithTimeout(attemptTimeout))
+	if err != nil {
+		return nil, err
+	}
 	once, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	if err != nil {
 		return nil, err
@@ -85,7 +101,8 @@ func newOTP(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (
 	if err != nil {
 		return nil, err
 	}
-	o := &otp{client: client, once: once, callback: callback, codes: newCodes(), reportWithin: reportWithin}
+	o := &otp{client: client, once: once, callback: callback, codes: newCodes(), logger: slog.Default(), reportWithin: reportWithin}
+	o.logIn = func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNoContent) }
 	o.HandleFunc("POST /codes", o.send)
 	o.HandleFunc("POST /codes/verify", o.verify)
 	o.HandleFunc("POST /codes/status", o.showStatus)
@@ -105,35 +122,27 @@ func (o *otp) deliver(ctx context.Context, sent code) (chatErr, err error) {
 	}
 	bySMS := func(ctx context.Context) (messaging.Receipt, error) { return o.sendSMS(ctx, sent.challenge) }
 	_, err = messaging.FirstAccepted(ctx, byChat, bySMS)
-	if errors.Is(chatErr, messaging.ErrOptedOut) && !mayBeOut(chatErr) { // of marketing: a code goes out nevertheless
+	if errors.Is(chatErr, messaging.ErrOptedOut) && !messaging.MayHaveBeenSent(chatErr) { // of marketing: a code goes out nevertheless
 		_, err = bySMS(ctx)
 	}
 	return chatErr, err
-}
-
-// mayBeOut reports whether a message may have gone out although its send returned an error.
-func mayBeOut(err error) bool {
-	if messaging.VerdictOf(err) == messaging.Unknown || errors.Is(err, messaging.ErrDuplicate) {
-		return true
-	}
-	failed, isError := errors.AsType[*messaging.Error](err)
-	return isError && failed.Ambiguous() // a refusal that names a message
 }
 
 // sendChat sends a code over chat app 2. If the message may have gone out, the code also goes out by SMS unless a delivery report comes in time.
 func (o *otp) sendChat(ctx context.Context, sent code) (messaging.Receipt, error) {
 	reference := sent.chat.reference
 	receipt, err := o.once.ChatApp2.Send(ctx, chatapp2.Message{
-		To: sent.to, ReferenceID: reference, CallbackURL: o.callback,
+		To: sent.to, ReferenceID: reference, CallbackURL: o.callback, TTL: validFor,
 		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
 			chatapp2.Body(sent.digits),
 			chatapp2.URLButton{Suffix: sent.digits, OneTimeCode: true},
 		}},
 	})
+	o.logFailure(err)
 	switch {
 	case err == nil:
 		o.codes.setSent(reference, receipt.ID)
-	case mayBeOut(err):
+	case messaging.MayHaveBeenSent(err):
 		o.background.Go(func() {
 			time.Sleep(o.reportWithin)
 			if o.codes.statusOf(reference) == webhook.StatusUnknown {
@@ -160,10 +169,11 @@ func (o *otp) sendSMS(ctx context.Context, challenge string) (messaging.Receipt,
 		CallbackURL: o.callback,
 	}
 	receipt, err := o.client.SMS.Send(ctx, message)
+	o.logFailure(err)
 	switch {
 	case err == nil:
 		o.codes.setSent(message.ReferenceID, receipt.ID)
-	case mayBeOut(err):
+	case messaging.MayHaveBeenSent(err):
 		o.background.Go(func() { o.settle(message) })
 	default:
 		o.codes.setFailed(message.ReferenceID)
@@ -175,8 +185,17 @@ func (o *otp) sendSMS(ctx context.Context, challenge string) (messaging.Receipt,
 func (o *otp) sendSMSLater(challenge string) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	if _, err := o.sendSMS(ctx, challenge); err != nil {
-		log.Print("otp: ", err)
+	_, _ = o.sendSMS(ctx, challenge) // it has logged the error, and nobody waits for a response
+}
+
+// logFailure logs the error of a message, or nothing for nil. The text of an error holds neither the number nor the code.
+func (o *otp) logFailure(err error) {
+	switch {
+	case err == nil:
+	case messaging.IsAccountProblem(err): // let it alert you
+		o.logger.Error("otp: the account must be fixed", "error", err)
+	default:
+		o.logger.Warn("otp: a message was not accepted", "error", err)
 	}
 }
 
@@ -192,6 +211,7 @@ func (o *otp) settle(message sms.Message) {
 	case messaging.Refused:
 		o.codes.setFailed(message.ReferenceID)
 	default:
+		o.logger.Warn("otp: what became of an SMS is unknown", "error", err)
 		if errors.Is(err, messaging.ErrNotListed) {
 			o.codes.setMissing(message.ReferenceID)
 		}

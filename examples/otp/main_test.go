@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,7 +38,7 @@ func serveTest(t *testing.T) (*messagingtest.Server, *otp, string) {
 // serveFor serves codes that go to the service at a URL.
 func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Option) (o *otp, target string) {
 	t.Helper()
-	options = append(options, messaging.WithToken(token), messaging.WithTimeout(attemptTimeout),
+	options = append(options, messaging.WithToken(token),
 		messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
 	client, err := messaging.NewClient(serviceURL, options...)
 	require.NoError(t, err)
@@ -129,6 +132,90 @@ func TestUsage(t *testing.T) {
 	t.Setenv("MESSAGING_BASE_URL", "")
 	require.EqualError(t, run(t.Context(), []string{"server"}), "usage: otp [serve]")
 	require.ErrorContains(t, run(t.Context(), []string{"serve"}), "MESSAGING_BASE_URL")
+	t.Setenv("MESSAGING_BASE_URL", "https://api.example.com")
+	t.Setenv("MESSAGING_TOKEN", "token")
+	t.Setenv("OTP_URL", "")
+	require.ErrorContains(t, run(t.Context(), []string{"serve"}), "OTP_URL is not set", "no service elsewhere can call a loopback address")
+}
+
+// OTP_URL may end with a slash.
+func TestCallbackURL(t *testing.T) {
+	t.Parallel()
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"))
+	require.NoError(t, err)
+	hooks, err := newReceiver()
+	require.NoError(t, err)
+	for _, base := range []string{"https://login.example.com", "https://login.example.com/"} {
+		o, err := newOTP(client, hooks, base)
+		require.NoError(t, err)
+		assert.Contains(t, o.callback, "https://login.example.com/hooks/delivery?", base)
+	}
+}
+
+// logged has an otp log to the buffer that it returns, which must not be read before the requests have ended.
+func logged(o *otp) *bytes.Buffer {
+	records := new(bytes.Buffer)
+	o.logger = slog.New(slog.NewTextHandler(records, nil))
+	return records
+}
+
+// Why a code did not go out is in the log, without the number and the code, even if the service repeats them.
+func TestFailureIsLogged(t *testing.T) {
+	t.Parallel()
+	repeating := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusPaymentRequired)
+		_ = json.NewEncoder(w).Encode(map[string]string{"code": "9", "message": "rejected: " + string(body)})
+	}))
+	t.Cleanup(repeating.Close)
+	o, target := serveFor(t, repeating.URL, "token")
+	records := logged(o)
+	status, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	text := records.String()
+	for _, operation := range []string{"chatapp2.send", "sms.send"} {
+		assert.Contains(t, text, "level=ERROR")
+		assert.Contains(t, text, "error.operation="+operation)
+	}
+	assert.NotContains(t, text, "9171234567")
+	for _, sent := range o.codes.byChallenge {
+		assert.NotContains(t, text, sent.digits)
+	}
+}
+
+func TestUnsettledSMSIsLogged(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	records := logged(o)
+	service.SetLag(time.Hour)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 2) // over chat app 2, and by SMS
+	_, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	o.background.Wait()
+	assert.Contains(t, records.String(), "what became of an SMS is unknown")
+}
+
+// A code that arrives after it has expired would only confuse.
+func TestChatMessageExpiresWithItsCode(t *testing.T) {
+	t.Parallel()
+	service, _, target := serveTest(t)
+	_, _ = sentCode(t, service, target)
+	assert.Equal(t, validFor, service.Sent()[0].TTL)
+}
+
+// The right code proves that the person has the number to which it was sent, and no other.
+func TestLogInHasTheNumberOfTheCode(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	numbers := make(chan string, 1)
+	o.logIn = func(_ http.ResponseWriter, number string) { numbers <- number }
+	challenge, digits := sentCode(t, service, target)
+	form := url.Values{"challenge": {challenge}, "code": {digits}, "to": {"+639181234567"}, "number": {"+639181234567"}}
+	_, err := postForm(t.Context(), target+"/verify", form)
+	require.NoError(t, err)
+	assert.Equal(t, "+639171234567", <-numbers)
 }
 
 // sendSlowly asks for a code, and returns its message before the response of the service comes. The channel gets the status of the page's request.
@@ -465,6 +552,24 @@ func TestThreeCodesForANumber(t *testing.T) {
 	assert.Len(t, o.codes.byChallenge, 1, "expired codes are forgotten")
 }
 
+// A code that does not go out costs nothing, but strangers must not have the service asked about a number without end.
+func TestTenAttemptsForANumber(t *testing.T) {
+	t.Parallel()
+	service, _, target := serveTest(t)
+	service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
+	service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("1"))
+	for i := range maxAttempts + 2 {
+		status, err := post(t.Context(), target, "+639171234567")
+		require.NoError(t, err)
+		if i < maxAttempts {
+			assert.Equal(t, http.StatusUnprocessableEntity, status)
+		} else {
+			assert.Equal(t, http.StatusTooManyRequests, status)
+		}
+	}
+	assert.Equal(t, 2*maxAttempts, service.Requests())
+}
+
 // A report that a code failed may be wrong, and the code costs. It counts, and the same request sends no other.
 func TestCodesThatAreReportedAsFailedCount(t *testing.T) {
 	t.Parallel()
@@ -643,7 +748,9 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, status)
 	assert.Equal(t, "sent", strings.TrimSpace(text))
-	assert.NoError(t, o.codes.use(challenge, service.Sent()[0].Code()))
+	number, err := o.codes.use(challenge, service.Sent()[0].Code())
+	require.NoError(t, err)
+	assert.Equal(t, "+639171234567", number)
 
 	form.Set("request", "short")
 	status, _, err = postAndRead(t.Context(), target, form)
@@ -671,7 +778,8 @@ func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	require.Len(t, service.Sent(), 1)
 	first := service.Sent()[0]
 	assert.Equal(t, first.ReferenceID, reference(o))
-	assert.NoError(t, o.codes.use(challenge, first.Code()))
+	_, err := o.codes.use(challenge, first.Code())
+	require.NoError(t, err)
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	ask(number)
@@ -722,6 +830,8 @@ func TestResponseSaysWhatToDo(t *testing.T) {
 		{"invalid, then throttled", invalid, throttledLong, http.StatusServiceUnavailable, "60"},
 		{"throttled, then no credit", throttledLong, noCredit, http.StatusServiceUnavailable, "10"},
 		{"no marketing, then throttled", noMarketing, throttledLong, http.StatusServiceUnavailable, "60"},
+		{"no marketing, then unreachable", noMarketing, unreachable, http.StatusUnprocessableEntity, ""},
+		{"no marketing, then not found", noMarketing, notFound, http.StatusBadGateway, ""},
 		{"no marketing, then no credit", noMarketing, noCredit, http.StatusServiceUnavailable, "10"},
 		{"throttled, then longer", throttled, throttledLong, http.StatusServiceUnavailable, "10"},
 		{"throttled, then shorter", throttledLong, throttled, http.StatusServiceUnavailable, "10"},
@@ -743,6 +853,18 @@ func TestResponseSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// A sender or a template that is wrong is no mistake of the person.
+func TestOnlyTheNumberIsAMistakeOfThePerson(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]int{
+		"To": http.StatusUnprocessableEntity, "From": http.StatusBadGateway, "Content.Name": http.StatusBadGateway,
+	} {
+		response := httptest.NewRecorder()
+		refuse(response, nil, &messaging.ValidationError{Field: field})
+		assert.Equal(t, want, response.Code, field)
+	}
+}
+
 // A person waits: two channels whose connections hang take no longer than one.
 func TestResponseComesInTime(t *testing.T) {
 	t.Parallel()
@@ -753,7 +875,7 @@ func TestResponseComesInTime(t *testing.T) {
 			<-done
 			return nil, net.ErrClosed
 		}}
-		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"), messaging.WithTimeout(attemptTimeout),
+		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
 			messaging.WithHTTPClient(&http.Client{Transport: hanging}))
 		require.NoError(t, err)
 		hooks, err := newReceiver()

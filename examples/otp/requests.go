@@ -48,7 +48,7 @@ func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
 	chatErr, err := o.deliver(context.WithoutCancel(r.Context()), added)
-	if err != nil && !mayBeOut(err) {
+	if !messaging.MayHaveBeenSent(err) {
 		o.codes.setUnsent(added.challenge)
 		refuse(w, chatErr, err)
 		return
@@ -68,21 +68,32 @@ func accept(w http.ResponseWriter, challenge string) {
 // the first of the channels may take the code. Only the last error says whether the number is wrong: a chat app refuses numbers that get SMS.
 func refuse(w http.ResponseWriter, chatErr, lastErr error) {
 	chatWait, isChatTemporary := waitAfter(chatErr)
+	if chatWait > validFor { // such as a day, for code 131049: the SMS decides
+		isChatTemporary = false
+	}
 	wait, isTemporary := waitAfter(lastErr)
 	if isChatTemporary && (!isTemporary || chatWait < wait) {
 		wait = chatWait
 	}
-	isRefusedNumber := errors.Is(lastErr, messaging.ErrUnreachable) || errors.Is(lastErr, messaging.ErrOptedOut)
 	switch {
 	case isTemporary || isChatTemporary:
 		seconds := math.Ceil(max(wait, minRetryAfter).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 		http.Error(w, "the code could not be sent; try again later", http.StatusServiceUnavailable)
-	case isRefusedNumber || errors.Is(lastErr, messaging.ErrInvalid):
+	case isAboutNumber(lastErr):
 		http.Error(w, "the code could not be sent; check the number", http.StatusUnprocessableEntity)
 	default:
 		http.Error(w, "the code could not be sent", http.StatusBadGateway)
 	}
+}
+
+// isAboutNumber reports whether an error may be about the number, and not about the program, such as its template or its sender.
+func isAboutNumber(err error) bool {
+	if invalid, isInvalid := errors.AsType[*messaging.ValidationError](err); isInvalid {
+		return invalid.Field == "To"
+	}
+	isRefusedNumber := errors.Is(err, messaging.ErrUnreachable) || errors.Is(err, messaging.ErrOptedOut)
+	return isRefusedNumber || errors.Is(err, messaging.ErrInvalid)
 }
 
 // waitAfter returns how long to wait before a channel may take a code that it did not take. An account may be fixed at any time.
@@ -106,10 +117,10 @@ func (o *otp) showStatus(w http.ResponseWriter, r *http.Request) {
 
 // verify checks the code in the form.
 func (o *otp) verify(w http.ResponseWriter, r *http.Request) {
-	err := o.codes.use(r.PostFormValue("challenge"), r.PostFormValue("code"))
+	number, err := o.codes.use(r.PostFormValue("challenge"), r.PostFormValue("code"))
 	switch {
 	case err == nil:
-		w.WriteHeader(http.StatusNoContent)
+		o.logIn(w, number) // never a number of the form, which may be anyone's
 	case errors.Is(err, errWrong):
 		http.Error(w, err.Error(), http.StatusForbidden)
 	default:

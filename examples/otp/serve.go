@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -24,11 +25,15 @@ import (
 var page []byte
 
 // serve serves codes and a page for the account in the environment until the context ends. OTP_ADDRESS is where it listens, and OTP_URL where
-// the service calls it, such as https://login.example.com.
+// the service calls it, such as https://login.example.com. Only a service on the same machine needs no OTP_URL.
 func serve(ctx context.Context, out io.Writer) error {
-	client, err := messaging.NewClientFromEnv(messaging.WithTimeout(attemptTimeout))
+	client, err := messaging.NewClientFromEnv()
 	if err != nil {
 		return err
+	}
+	publicURL := os.Getenv("OTP_URL")
+	if publicURL == "" && !isOnThisMachine(os.Getenv("MESSAGING_BASE_URL")) {
+		return errors.New("OTP_URL is not set; want the URL where the service calls this program, such as https://login.example.com")
 	}
 	hooks, err := newReceiver()
 	if err != nil {
@@ -39,13 +44,23 @@ func serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	home := "http://" + listener.Addr().String()
-	o, err := newOTP(client, hooks, cmp.Or(os.Getenv("OTP_URL"), home))
+	o, err := newOTP(client, hooks, cmp.Or(publicURL, home))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	o.HandleFunc("GET /{$}", showPage)
 	_, _ = fmt.Fprintln(out, "otp: open", home+"/")
 	return serveUntilEnd(ctx, listener, o)
+}
+
+// isOnThisMachine reports whether the host of a URL is this machine.
+func isOnThisMachine(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := parsed.Hostname()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // newReceiver returns a Receiver with the secret in MESSAGING_WEBHOOK_SECRET. The secret is part of each callback URL, so without the variable
