@@ -18,13 +18,19 @@ import (
 )
 
 func main() {
-	service := messagingtest.Start()                                          // plays the service, so no account is needed
-	service.SetDelivery("+639181234567", messagingtest.DeliveryUnreachable()) // and cannot reach this recipient over chat app 1
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	if err != nil {
-		log.Fatal(err) // with an account, use messaging.NewClientFromEnv
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
 	}
-	ctx := context.Background()
+}
+
+func run(ctx context.Context) error {
+	service := messagingtest.Start() // plays the service, so no account is needed
+	defer service.Close()
+	service.SetDelivery("+639181234567", messagingtest.DeliveryUnreachable())           // over chat app 1
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token)) // with an account: messaging.NewClientFromEnv
+	if err != nil {
+		return err
+	}
 
 	customer := chatapp1.New("channel-1", "+639171234567") // a draft; each of its methods returns a message
 	for _, message := range []chatapp1.Message{
@@ -41,7 +47,7 @@ func main() {
 	} {
 		receipt, sendErr := client.ChatApp1.Send(ctx, message)
 		if sendErr != nil {
-			log.Fatal(messaging.VerdictOf(sendErr), ": ", sendErr) // examples/sms-send acts on each verdict
+			return sendErr // examples/sms-send says what to do about it
 		}
 		fmt.Printf("%T accepted as %s\n", message.Payload, receipt.ID)
 	}
@@ -49,7 +55,8 @@ func main() {
 	service.Advance(10 * time.Minute) // the test server's clock: the code has not arrived within its TTL
 	tx, err := client.SMS.Find(ctx, "code-4711")
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	fmt.Println("the code was sent as the SMS", tx.ID)
+	return nil
 }

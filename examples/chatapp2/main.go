@@ -20,10 +20,17 @@ import (
 const customer = "+639171234567"
 
 func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
 	service := messagingtest.Start() // plays the service, so no account is needed
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token)) // with an account: messaging.NewClientFromEnv
 	if err != nil {
-		log.Fatal(err) // with an account, use messaging.NewClientFromEnv
+		return err
 	}
 	for _, message := range []chatapp2.Message{
 		{To: customer, Content: chatapp2.Text{Body: "Your order 17 is ready"}},
@@ -47,13 +54,14 @@ func main() {
 			Fallback: &sms.Fallback{From: "ACME", Text: "Your order 17 is ready"}, // if it does not arrive within the TTL
 		},
 	} {
-		receipt, err := client.ChatApp2.Send(context.Background(), message)
+		receipt, err := client.ChatApp2.Send(ctx, message)
 		if err != nil {
-			log.Fatal(messaging.VerdictOf(err), ": ", err) // examples/sms-send acts on each verdict
+			return err // examples/sms-send says what to do about it
 		}
 		fmt.Printf("%T accepted as %s\n", message.Content, receipt.ID)
 	}
 
 	tooLong := chatapp2.ReplyButtons{{ID: "yes", Title: "Yes, and as soon as you can"}}
 	fmt.Println(client.ChatApp2.Validate(chatapp2.Message{To: customer, Content: chatapp2.Interactive{Body: "OK?", Action: tooLong}}))
+	return nil
 }
