@@ -277,9 +277,9 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 }
 
 // WithRateLimit limits requests to perSecond on average, more than 0, and burst at once, at least 1. Retries and lookups count. Calls get their
-// turns in the order in which they came. If a turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of the context, the call ends
-// at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the limit. By default
-// there is no limit.
+// turns in the order in which they came. If a turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of the
+// context, the call ends at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the
+// limit. By default there is no limit.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "must be more than 0 requests per second, got %v", perSecond)

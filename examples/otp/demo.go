@@ -54,8 +54,8 @@ func demo(ctx context.Context, service *messagingtest.Server, o *otp, baseURL st
 		o.background.Wait()
 		sent := service.Sent()
 		last := sent[len(sent)-1]
-		_, err = o.codes.use(challenge, last.Code())
-		fmt.Println(last.Channel, o.codes.statusOf(last.ReferenceID), "and right:", err == nil)
+		_, useErr := o.codes.use(challenge, last.Code())
+		fmt.Println(last.Channel, o.codes.statusOf(last.ReferenceID), "and right:", useErr == nil)
 	}
 	return nil
 }

@@ -180,6 +180,9 @@ func TestFailureIsLogged(t *testing.T) {
 		assert.Contains(t, text, "error.operation="+operation)
 	}
 	assert.NotContains(t, text, "9171234567")
+	callback, err := url.Parse(o.callback)
+	require.NoError(t, err)
+	assert.NotContains(t, text, callback.Query().Get("key"), "the secret of the callback URL")
 	for _, sent := range o.codes.byChallenge {
 		assert.NotContains(t, text, sent.digits)
 	}
