@@ -33,7 +33,8 @@ func storedNames() []string {
 //	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…",
 //	 "marketing": true}
 //
-// The message is not validated, but a name that is used twice, text that is not valid UTF-8, and a pointer in place of a value are errors.
+// The message is not validated, but a name that is used twice or differs from a known one in case alone, text that is not valid UTF-8, and a pointer in
+// place of a value are errors.
 func (m Message) MarshalJSON() ([]byte, error) {
 	data, err := m.store()
 	if err != nil {
@@ -76,10 +77,23 @@ func (m Message) store() ([]byte, error) {
 type storedObject map[string]any
 
 func (o storedObject) add(name string, value any) error {
+	if err := checkCase(name); err != nil { // it could not be read again
+		return err
+	}
 	if _, isUsed := o[name]; isUsed {
 		return fmt.Errorf("the key %q is used twice", name)
 	}
 	o[name] = value
+	return nil
+}
+
+// checkCase returns an error for a name that differs from a known one in case alone, such as Marketing: it would be sent as a member of its own.
+func checkCase(name string) error {
+	for _, known := range slices.Concat(storedNames(), envelopeNames()) {
+		if name != known && strings.EqualFold(name, known) {
+			return fmt.Errorf("there is no member %q; want %q", name, known)
+		}
+	}
 	return nil
 }
 
@@ -88,7 +102,8 @@ func (o storedObject) add(name string, value any) error {
 //   - A part becomes a value of a Go type if that type holds all of it. Otherwise the part stays JSON: in a RawParameter, a RawComponent
 //     or a RawAction if possible, or else in Raw.
 //   - A user ID without a number becomes To.
-//   - Members of the message that have no field go into Extra, with numbers as json.Number.
+//   - Members of the message that have no field go into Extra, with numbers as json.Number. A name such as Marketing, which differs from a known
+//     one in case alone, is an error.
 //   - Numbers in quotes and types in upper case are accepted.
 //   - Null, false, and empty strings and objects count as absent.
 //   - A message without a type takes the type of its content.
@@ -123,6 +138,11 @@ func decodeMessage(data []byte) (Message, error) {
 	for _, known := range contents() {
 		if object[known.kind()] == nil {
 			delete(object, known.kind())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if err := checkCase(name); err != nil {
+			return Message{}, err
 		}
 	}
 	if len(object) > 0 {

@@ -224,6 +224,22 @@ func TestMarshalJSONRejectsAKeyThatComesTwice(t *testing.T) {
 	require.ErrorContains(t, err, `"hologram"`)
 }
 
+// A name in another case would be sent to the platform as a member of its own: a message with Marketing would go to people who opted out.
+func TestJSONRejectsAKnownNameInAnotherCase(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]string{
+		"Marketing": "marketing", "MARKETING": "marketing", "TTL": "ttl", "Fallback": "fallback", "callbackUrl": "callbackURL", "referenceId": "referenceID",
+		"To": "to", "Context": "context",
+	} {
+		want := fmt.Sprintf("there is no member %q; want %q", name, known)
+		err := json.Unmarshal([]byte(`{"to":"15550001111","text":{"body":"x"},"`+name+`":"s3cret"}`), new(Message))
+		require.ErrorContains(t, err, want)
+		assert.NotContains(t, err.Error(), "s3cret")
+		_, err = json.Marshal(Message{To: "15550001111", Content: Text{Body: "x"}, Extra: map[string]any{name: "s3cret"}})
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestMarshalJSONRejectsWhatHasNoJSON(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]Message{

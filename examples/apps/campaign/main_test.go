@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -25,21 +28,34 @@ import (
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // The test binary is also the program that is killed.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("CAMPAIGN_FOLDER"); folder != "" {
-		options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40, Workers: workers}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		defer stop()
-		if err := start(ctx, folder, options); err != nil {
+		if err := runUntilResults(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// runUntilResults runs a campaign until it has results or, if CAMPAIGN_GOES_ON is set, until it is interrupted.
+func runUntilResults(folder string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	in, err := settingsFromEnv(folder)
+	if err != nil {
+		return err
+	}
+	in.outbox = messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40, Workers: workers}
+	if os.Getenv("CAMPAIGN_GOES_ON") == "" {
+		in.hasResults = stop
+	}
+	return listenAndRun(ctx, in)
 }
 
 // program is a campaign in a process of its own.
@@ -57,19 +73,31 @@ func newProgram(t *testing.T, hour int, recipients string) *program {
 	free := httptest.NewServer(nil)
 	address := free.Listener.Addr().String()
 	free.Close()
-	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(recipients), 0o600))
-	return &program{
-		t: t, service: messagingtest.NewServer(t), folder: folder, address: address, zone: zoneAt(hour), database: newDatabase(t),
-	}
+	p := &program{t: t, service: messagingtest.NewServer(t), address: address, zone: zoneAt(hour), database: newDatabase(t)}
+	p.begin("spring", recipients)
+	return p
 }
 
-// newDatabase returns the URL of a database on the server OUTBOX_POSTGRES. Without one it returns "", and the program uses SQLite.
+// begin gives the program the folder of a campaign.
+func (p *program) begin(name, recipients string) {
+	p.t.Helper()
+	p.folder = filepath.Join(p.t.TempDir(), name)
+	require.NoError(p.t, os.Mkdir(p.folder, 0o700))
+	p.write(recipients)
+}
+
+// write replaces the file of recipients.
+func (p *program) write(recipients string) {
+	p.t.Helper()
+	require.NoError(p.t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients), 0o600))
+}
+
+// newDatabase returns the URL of a database on the server OUTBOX_POSTGRES or, without one, the path of an SQLite file.
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	postgres := os.Getenv("OUTBOX_POSTGRES")
 	if postgres == "" {
-		return ""
+		return filepath.Join(t.TempDir(), "campaigns.db")
 	}
 	server, err := url.Parse(postgres)
 	require.NoError(t, err)
@@ -103,9 +131,27 @@ func (p *program) start() *exec.Cmd {
 func (p *program) command() *exec.Cmd {
 	p.t.Helper()
 	process := exec.CommandContext(p.t.Context(), os.Args[0])
-	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_ZONE="+p.zone,
-		"CAMPAIGN_DATABASE="+p.database, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
+	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_URL=http://"+p.address,
+		"CAMPAIGN_ZONE="+p.zone, "CAMPAIGN_SENDER=ACME", "DATABASE_URL="+p.database, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
 	return process
+}
+
+// goOn starts the program, which does not end when it has results.
+func (p *program) goOn() *exec.Cmd {
+	p.t.Helper()
+	process := p.command()
+	process.Env = append(process.Env, "CAMPAIGN_GOES_ON=true")
+	require.NoError(p.t, process.Start())
+	return process
+}
+
+// awaitResults waits until the program has written results.
+func (p *program) awaitResults() {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		_, err := os.Stat(filepath.Join(p.folder, "results.csv"))
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // receive waits until the program serves its webhook, and has it receive an SMS.
@@ -124,22 +170,31 @@ func (p *program) results() string {
 	return string(results)
 }
 
-// deleteMessages deletes what the outbox has, as it does in the end.
-func (p *program) deleteMessages() {
+// isPostgres reports whether the database is on PostgreSQL.
+func (p *program) isPostgres() bool { return strings.HasPrefix(p.database, "postgres") }
+
+// exec runs a statement, in which SCHEMA is that of the messages, with a dot.
+func (p *program) exec(statement string) {
 	p.t.Helper()
 	driver := "sqlite"
-	source := filepath.Join(p.folder, "campaign.db")
-	jobs := "river_job"
-	if p.database != "" {
+	source := "file:" + p.database + "?_pragma=busy_timeout(10000)"
+	schema := ""
+	if p.isPostgres() {
 		driver = "pgx"
 		source = p.database
-		jobs = schema + ".river_job"
+		schema = "campaign."
 	}
 	db, err := sql.Open(driver, source)
 	require.NoError(p.t, err)
 	defer db.Close()
-	_, err = db.ExecContext(p.t.Context(), "DELETE FROM "+jobs)
+	_, err = db.ExecContext(p.t.Context(), strings.ReplaceAll(statement, "SCHEMA", schema))
 	require.NoError(p.t, err)
+}
+
+// deleteMessages deletes what the outbox has, as it does in the end.
+func (p *program) deleteMessages() {
+	p.t.Helper()
+	p.exec("DELETE FROM SCHEMAriver_job")
 }
 
 // TestEachRecipientOnce: the program is killed eleven times with kill -9. Who wrote STOP gets nothing.
@@ -178,10 +233,10 @@ func TestEachRecipientOnce(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(results, ",not sent,"), "%s", results)
 	assert.Contains(t, results, "opted out")
 	unknown := strings.Count(results, ",unknown,")
-	if p.database == "" {
-		assert.LessOrEqual(t, unknown, kills*5, "as many as are in work")
-	} else {
+	if p.isPostgres() {
 		assert.LessOrEqual(t, unknown, kills, "those whose requests began and did not arrive")
+	} else {
+		assert.LessOrEqual(t, unknown, kills*5, "as many as are in work")
 	}
 	assert.Equal(t, 1+recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
 }
@@ -190,7 +245,7 @@ func TestEachRecipientOnce(t *testing.T) {
 func TestMessagesOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 12, "id,number,text\n17,+639171234567,Spring sale\n")
-	if p.database == "" {
+	if !p.isPostgres() {
 		t.Skip("run it with .ci/with-postgres")
 	}
 	pool, err := pgxpool.New(t.Context(), p.database)
@@ -242,7 +297,7 @@ func TestInvalidLines(t *testing.T) {
 	assert.NotContains(t, results, "63918")
 }
 
-// A number that is on two lines, in whatever spelling, gets one SMS.
+// A number that is on two lines gets one SMS. Only one spelling of a number is valid, so that no other is taken for another number.
 func TestRepeatedNumber(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 12, `id,number,text
@@ -251,19 +306,19 @@ func TestRepeatedNumber(t *testing.T) {
 3,+639171234567,Spring sale
 4,639171234567,Spring sale
 5,00639181234567,Spring sale
+6,09171234567,Spring sale
+7,+63 917 123 4567,Spring sale
+8,+09171234567,Spring sale
 `)
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
 	results := p.results()
 	for _, m := range p.service.Sent() {
-		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",,0.50,XTS,"+m.To+"\n")
+		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",,0.50,XTS,"+m.To+",\n")
 	}
-	for _, line := range []string{
-		"spring-3,invalid,,line 4: same number as line 2,,,\n",
-		"spring-4,invalid,,line 5: same number as line 2,,,\n",
-		"spring-5,invalid,,line 6: same number as line 3,,,\n",
-	} {
-		assert.Contains(t, results, line)
+	assert.Contains(t, results, "spring-3,invalid,,line 4: same number as line 2,,,,\n")
+	for id := 4; id <= 8; id++ {
+		assert.Contains(t, results, fmt.Sprintf("spring-%d,invalid,,\"line %d: want a number with + and the country code,", id, id+1))
 	}
 }
 
@@ -274,26 +329,83 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	p.service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	require.NoError(t, p.start().Wait())
 	results := p.results()
-	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason,cost,currency,recipient\n"))
+	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason,cost,currency,recipient,delivery\n"))
 	assert.Contains(t, results, "spring-1,refused,,")
 	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
 }
 
 // Another file with IDs that were enqueued before does not take the results of the earlier messages for its own.
-func TestKnownIDWithAnotherNumber(t *testing.T) {
+func TestKnownIDWithAnotherNumberOrText(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n")
 	require.NoError(t, p.start().Wait())
 	results := p.results()
-	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte("id,number,text\n1,+639181234567,Summer\n2,+639191234567,Summer\n"), 0o600))
-	process := p.command()
-	var said strings.Builder
-	process.Stderr = &said
-	require.Error(t, process.Run())
-	assert.Contains(t, said.String(), "spring-1 was enqueued for another number")
-	assert.NotContains(t, said.String(), "639")
-	assert.Len(t, p.service.Sent(), 1)
-	assert.Equal(t, results, p.results())
+	for _, line := range []string{"1,+639181234567,Spring sale\n", "1,+639171234567,Summer sale\n"} {
+		p.write("id,number,text\n" + line + "2,+639191234567,Summer sale\n")
+		process := p.command()
+		var said strings.Builder
+		process.Stderr = &said
+		require.Error(t, process.Run())
+		assert.Contains(t, said.String(), "spring-1 was enqueued with another number or text")
+		assert.NotContains(t, said.String(), "639")
+		assert.Len(t, p.service.Sent(), 1)
+		assert.Equal(t, results, p.results())
+	}
+}
+
+// Who wrote STOP during one campaign gets nothing from the next, and the IDs of one are not those of the other.
+func TestStopCountsForTheNextCampaign(t *testing.T) {
+	t.Parallel()
+	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
+	p := newProgram(t, 12, recipients)
+	process := p.goOn()
+	p.awaitResults()
+	p.receive(messagingtest.InboundSMS{ID: "stop", From: "639171234567", To: "ACME", Text: "STOP"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.NoError(t, process.Wait())
+	p.begin("summer", recipients+"2,+639181234567,Summer sale\n")
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 2)
+	assert.Equal(t, "summer-2", p.service.Sent()[1].ReferenceID)
+	results := p.results()
+	assert.Contains(t, results, "summer-1,not sent,")
+	assert.Contains(t, results, "summer-2,accepted,")
+	assert.NotContains(t, results, "spring-")
+}
+
+// A delivery report that comes after all messages are final is in the results, and completes a message whose response was lost.
+func TestDeliveryReports(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n3,+639191234567,Spring sale\n")
+	p.service.SetLag(time.Hour) // the listing does not show it
+	p.service.SetFault("sms", "+639181234567", messagingtest.FaultAcceptThenDrop())
+	process := p.goOn()
+	p.awaitResults()
+	assert.Contains(t, p.results(), "spring-2,unknown,")
+	for _, m := range p.service.Sent() {
+		status := "delivered"
+		if m.ReferenceID == "spring-3" {
+			status = "failed"
+		}
+		for _, reported := range []string{status, "sent"} { // the second is late
+			for _, result := range p.service.ReportDelivery(t.Context(), m.ID, reported) {
+				require.NoError(t, result.Err)
+				require.Equal(t, http.StatusOK, result.StatusCode)
+			}
+		}
+	}
+	other := messagingtest.DeliveryReport{ID: "msg-9", ReferenceID: "order-9", Status: "delivered"}
+	for _, result := range p.service.CallWebhook(t.Context(), "http://"+p.address+"/hooks/delivery?key=secret-of-a-demo", other) {
+		require.NoError(t, result.Err)
+		require.Equal(t, http.StatusOK, result.StatusCode)
+	}
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.NoError(t, process.Wait())
+	results := p.results()
+	assert.Regexp(t, "spring-1,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring-2,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring-3,accepted,.*,failed\n", results)
+	assert.NotContains(t, results, "order-9")
 }
 
 func TestNewAndKnownLinesAreCounted(t *testing.T) {
@@ -301,7 +413,7 @@ func TestNewAndKnownLinesAreCounted(t *testing.T) {
 	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
 	p := newProgram(t, 12, recipients)
 	require.NoError(t, p.start().Wait())
-	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,00639181234567,Spring sale\n3,12,Spring sale\n"), 0o600))
+	p.write(recipients + "2,+639181234567,Spring sale\n3,12,Spring sale\n")
 	process := p.command()
 	var said strings.Builder
 	process.Stderr = &said
@@ -309,7 +421,7 @@ func TestNewAndKnownLinesAreCounted(t *testing.T) {
 	assert.Contains(t, said.String(), "new lines: 1; known: 1; invalid: 1")
 }
 
-// The outbox deletes messages some time after they became final. Their lines are not sent again.
+// The outbox deletes messages some time after they became final. Their lines are not sent again, and keep their results.
 func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
 	t.Parallel()
 	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
@@ -317,13 +429,21 @@ func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 1)
 	p.deleteMessages()
-	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,+639181234567,Spring sale\n"), 0o600))
+	p.write(recipients + "2,+639181234567,Spring sale\n")
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
 	assert.Equal(t, "spring-2", p.service.Sent()[1].ReferenceID)
 	results := p.results()
-	assert.Contains(t, results, "spring-1,deleted,,it became final long ago,,,+639171234567\n")
+	assert.Contains(t, results, "spring-1,accepted,"+p.service.Sent()[0].ID+",,0.50,XTS,+639171234567,\n")
 	assert.Contains(t, results, "spring-2,accepted,")
+
+	require.NoError(t, os.Remove(filepath.Join(p.folder, "results.csv")))
+	p.deleteMessages()
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 2)
+	results = p.results()
+	assert.Contains(t, results, "spring-1,deleted,,it became final long ago,,,+639171234567,\n")
+	assert.Contains(t, results, "spring-2,deleted,")
 }
 
 // TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.
@@ -335,7 +455,7 @@ func TestResultsAreReplaced(t *testing.T) {
 	first := p.results()
 	earlier := filepath.Join(p.folder, "earlier.csv")
 	require.NoError(t, os.Link(filepath.Join(p.folder, "results.csv"), earlier))
-	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "recipients.csv"), []byte(recipients+"2,12,Spring sale\n"), 0o600))
+	p.write(recipients + "2,12,Spring sale\n")
 	require.NoError(t, p.start().Wait())
 	assert.Contains(t, p.results(), "spring-2,invalid,")
 	kept, err := os.ReadFile(earlier)
@@ -361,6 +481,25 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	time.Sleep(3 * time.Second) // in the day it is sent within one
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
+	assert.Empty(t, p.service.Sent())
+}
+
+// A database that fails for some seconds does not end the campaign.
+func TestDatabaseThatFailsForAWhile(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.command()
+	var said strings.Builder
+	process.Stderr = &said
+	require.NoError(t, process.Start())
+	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	p.exec("ALTER TABLE SCHEMAriver_job RENAME TO away")
+	time.Sleep(7 * time.Second) // the messages are counted every 5 seconds
+	p.exec("ALTER TABLE SCHEMAaway RENAME TO river_job")
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+	assert.Contains(t, said.String(), "the messages cannot be counted yet: ")
+	assert.Contains(t, said.String(), "stopped; start it again to go on")
 	assert.Empty(t, p.service.Sent())
 }
 
@@ -393,18 +532,58 @@ func TestUntilMorning(t *testing.T) {
 }
 
 func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n17,+639171234567,Spring sale\n")
+	taken := httptest.NewServer(nil)
+	defer taken.Close()
+	p.address = taken.Listener.Addr().String()
+	process := p.command()
+	var said strings.Builder
+	process.Stderr = &said
+	require.Error(t, process.Run())
+	assert.Contains(t, said.String(), "address already in use")
+	assert.Empty(t, p.service.Sent())
+}
+
+// failingListener accepts no connection.
+type failingListener struct{ net.Listener }
+
+func (failingListener) Accept() (net.Conn, error) { return nil, errors.New("no more files") }
+
+// If the webhook fails, the campaign ends in order, and the next start goes on.
+func TestWebhookThatFails(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600))
 	service := messagingtest.NewServer(t)
-	t.Setenv("MESSAGING_BASE_URL", service.URL)
-	t.Setenv("MESSAGING_TOKEN", service.Token)
-	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-a-demo")
-	t.Setenv("CAMPAIGN_ZONE", "Asia/Manila")
-	t.Setenv("CAMPAIGN_ADDRESS", "")
-	require.ErrorContains(t, start(t.Context(), folder, messagingriver.Options{}), "CAMPAIGN_ADDRESS is not set")
-	taken := httptest.NewServer(nil)
-	defer taken.Close()
-	t.Setenv("CAMPAIGN_ADDRESS", taken.Listener.Addr().String())
-	require.ErrorContains(t, start(t.Context(), folder, messagingriver.Options{}), "address already in use")
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(postponeAll))
+	require.NoError(t, err)
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
+	require.NoError(t, err)
+	listener, err := listen(t.Context(), "localhost:0")
+	require.NoError(t, err)
+	err = run(t.Context(), failingListener{listener}, settings{
+		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
+	})
+	require.ErrorContains(t, err, "start it again to go on: no more files")
 	assert.Empty(t, service.Sent())
+}
+
+func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }
+
+func TestCommandNamesAllThatIsMissing(t *testing.T) {
+	for _, name := range []string{
+		"DATABASE_URL", "CAMPAIGN_ADDRESS", "CAMPAIGN_URL", "CAMPAIGN_SENDER", "CAMPAIGN_ZONE", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET",
+	} {
+		t.Setenv(name, "")
+	}
+	err := command(t.Context(), []string{t.TempDir()})
+	for _, name := range []string{
+		"DATABASE_URL", "CAMPAIGN_ADDRESS", "CAMPAIGN_URL", "CAMPAIGN_SENDER", "CAMPAIGN_ZONE", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET",
+	} {
+		require.ErrorContains(t, err, name)
+	}
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}} {
+		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER]")
+	}
 }
