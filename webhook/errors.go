@@ -23,15 +23,16 @@ var (
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
 	ErrProof error = &reason{http.StatusForbidden, "wrong proof of origin"}
 	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early, or the event may be in a
-	// query that is not read (see [WithVerifier]). 400, or 415 if its Content-Type is known to be something else.
+	// query that is not read (see WithVerifier). 400, or 415 if its Content-Type is known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
 	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler accepts.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
 	// ErrUnhandled: an envelope of the platform holds an event for which no option sets a function: a status at a chat-app handler
-	// without [WithStatuses], or a change such as standby, history or account_update without [WithOther] or [WithPreferences].
-	// 200, because the platform would call again for 36 hours. Messages at a Delivery handler get 400, so that they are not lost.
+	// without WithStatuses, or a change such as standby, history or account_update without WithOther or WithPreferences.
+	// 200, because the platform would call again for 36 hours. For messages at a Delivery handler 400, so that the platform calls again
+	// until you correct the URL.
 	ErrUnhandled error = &reason{http.StatusOK, "no function for the event"}
 )
 
@@ -53,7 +54,8 @@ func (r *reason) Error() string { return r.text }
 type RejectError struct {
 	// Callback is the callback that was expected.
 	Callback Callback
-	// Status is the HTTP status with which the handlers respond.
+	// Status is the HTTP status with which the handlers respond. It may be 200, as for ErrUnhandled. If you call a method
+	// such as ParseSMS, respond with it.
 	Status int
 	// Reason is one of the errors of this package, such as ErrNoSender, or wraps one. ParseSMS has one more, for a request with several
 	// messages.
