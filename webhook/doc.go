@@ -12,7 +12,9 @@
 // A [Receiver] has two methods for each callback. One returns an http.Handler, for http.ServeMux or any other router; the other only
 // parses a request. [Callback] lists the callbacks.
 //
-// The guide is docs/webhooks.md. The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
+// The guide is https://github.com/messaging-service/messaging-go/blob/main/docs/webhooks.md.
+//
+// The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
 // Every event also has all of its parameters, under any name. A program that only receives does not link the client.
 //
 // # What to return
