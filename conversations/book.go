@@ -92,7 +92,7 @@ type Options struct {
 }
 
 // New returns a Book, and creates its tables unless they exist. Several processes may call it at once. On PostgreSQL the user needs the right to
-// create tables in the schema, even if the tables exist. On SQLite the pool needs either one connection
+// create tables in the schema, even if the tables exist, and must then own them. On SQLite the pool needs either one connection
 // (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout, otherwise New returns an error. With several connections, also
 // begin transactions with a lock, or they can fail with SQLITE_BUSY. With modernc.org/sqlite the name of the data source is
 //

@@ -357,7 +357,8 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 	if outcome.Err == nil {
 		return nil
 	}
-	b.logger.WarnContext(ctx, "bot: "+whatToDo(outcome), "reference_id", outcome.Reference, "verdict", outcome.Verdict, "error", outcome.Err)
+	b.logger.WarnContext(ctx, "bot: a message was not accepted", "reference_id", outcome.Reference,
+		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
 	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
 	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
@@ -367,15 +368,15 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 	return nil
 }
 
-// whatToDo says what an operator can do about a message that was not accepted.
-func whatToDo(outcome messagingriver.Outcome) string {
+// toDo says what a person has to do about a message that was not accepted.
+func toDo(outcome messagingriver.Outcome) string {
 	switch {
 	case outcome.Verdict == messaging.Unknown:
-		return `a message may have gone out: see "outbox list", and decide by "outbox resolve"`
+		return `it may have gone out: see "outbox list", and decide by "outbox resolve"`
 	case errors.Is(outcome.Err, messaging.ErrOptedOut):
-		return "a person who opted out wrote again and gets no reply: answer the person, whom bot_reply names, in another way"
+		return "someone who opted out wrote again: the number is in bot_reply; call, or write by hand"
 	default:
-		return "a message was not sent"
+		return "see the error"
 	}
 }
 

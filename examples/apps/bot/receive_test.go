@@ -103,13 +103,13 @@ func TestPreferenceIsNoted(t *testing.T) {
 	require.NoError(t, c.allow(messaging.Outgoing{Marketing: true}))
 }
 
-func TestWhatToDo(t *testing.T) {
+func TestToDo(t *testing.T) {
 	t.Parallel()
 	for want, outcome := range map[string]messagingriver.Outcome{
-		"outbox resolve":    {Verdict: messaging.Unknown, Err: messaging.ErrWindowClosed},
-		"answer the person": {Verdict: messaging.NotSent, Err: fmt.Errorf("denied: %w", messaging.ErrOptedOut)},
-		"was not sent":      {Verdict: messaging.Refused, Err: messaging.ErrInvalid},
+		"outbox resolve": {Verdict: messaging.Unknown, Err: messaging.ErrWindowClosed},
+		"opted out":      {Verdict: messaging.NotSent, Err: fmt.Errorf("denied: %w", messaging.ErrOptedOut)},
+		"see the error":  {Verdict: messaging.Refused, Err: messaging.ErrInvalid},
 	} {
-		assert.Contains(t, whatToDo(outcome), want)
+		assert.Contains(t, toDo(outcome), want)
 	}
 }
