@@ -69,10 +69,26 @@
 // # Validation
 //
 // Sending checks a message before anything is sent, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field gives the path of its value in the platform's JSON and, after a comma,
-// its rules: required, max=20 (at most 20 characters, or the number 20), oneof=a|b and so on. A field without the rule required is
-// optional, unless its documentation says otherwise. The limits are those that the platform documented in 2026;
-// messaging.WithLenientLimits skips them. Raw JSON must be valid, and must not contradict what is known of its type.
+// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field gives the path of its value in the platform's JSON and, after commas,
+// its rules:
+//
+//	required        a text that is not white space only, or a value of the interface
+//	present         a time that is not zero
+//	notblank        if there is a text, not white space only
+//	max=20          at most 20 characters
+//	oneof=a|b       one of these words
+//	name            lower-case letters, digits and underscores
+//	alnum           letters and digits
+//	trimmed         no white space around the text
+//	unique          no other element of the list has the same text in this field
+//	url             an http or https URL
+//	currency, date  an ISO 4217 code, and YYYY-MM-DD
+//	index           0 to 9
+//	degrees=90      -90 to 90
+//	object          a value that encodes as a JSON object that is not empty
+//
+// A field without the rule required is optional, unless its documentation says otherwise. The limits are those that the platform documented in
+// 2026; messaging.WithLenientLimits skips them. Raw JSON must be valid, and must not contradict what is known of its type.
 //
 // # JSON
 //

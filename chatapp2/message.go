@@ -114,14 +114,15 @@ func (m Message) LogValue() slog.Value {
 	)
 }
 
-// Member is a member of a message in the platform's format.
+// Member is a member of a message in the platform's format. Message.Members returns them.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Members returns the members of the message in the platform's format, in the order in which they are sent, without those of Extra. The
-// error lists what is wrong with the message, apart from TTL, Fallback, CallbackURL and ReferenceID. Send and Validate report all of it.
+// Members returns the members of the message in the platform's format, in the order in which they are sent, without those of Extra. Use them to
+// see or test what is sent; they hold the recipient and the content. The error lists what is wrong with the message, apart from TTL, Fallback,
+// CallbackURL and ReferenceID. Send and Validate report all of it.
 func (m Message) Members() ([]Member, error) {
 	e := m.encode()
 	problems := m.validate().Checks

@@ -38,8 +38,8 @@ func Parse(overlay []byte) (Contract, error) {
 }
 
 // FromEnv returns the contract of the overlay in the file that MESSAGING_CONTRACT names, or the default contract if the variable is
-// empty. Errors do not show the path, because the variable may hold a secret by mistake. An error that begins with "contract:" is one of
-// [Parse].
+// empty. Errors do not show the path, because the variable may hold a secret by mistake. If the overlay is wrong, the error is that of [Parse],
+// which begins with "contract:".
 func FromEnv() (Contract, error) {
 	file := os.Getenv(table.EnvFile)
 	if file == "" {

@@ -91,8 +91,8 @@
 //	auth.token.header          a header that neither the client nor net/http writes itself
 //	auth.token.scheme          a word, or "" for none
 //	auth.keyPair.in            body (a request without one cannot carry it), query, header, basic
-//	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header; secret is "" for a service
-//	                           with an API key alone
+//	auth.keyPair.key, secret   names of members, parameters or headers, as "in" says; no header that the client or net/http writes
+//	                           itself; unused with basic; secret is "" for a service with an API key alone
 //	headers                    by name, the value of a header of every operation
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted

@@ -1,37 +1,42 @@
 package contract
 
-// Status is the state of a message, in a delivery report and on a row of the listing. The zero value is StatusUnknown.
+// Status is the state of a message, in a delivery report and on a row of the listing:
+//
+//	StatusUnknown    "", the zero value   there is no status, or one that the contract does not list
+//	StatusQueued     "queued"             the message waits in the service
+//	StatusSent       "sent"               the message left for the network
+//	StatusDelivered  "delivered"          the message reached the recipient's device
+//	StatusRead       "read"               the recipient saw the message
+//	StatusPlayed     "played"             the recipient played the voice message
+//	StatusFailed     "failed"             the message could not be delivered
+//	StatusExpired    "expired"            the message was not delivered within its lifetime
+//	StatusRejected   "rejected"           the message was refused on the way
+//	StatusDeleted    "deleted"            the message was deleted
+//
+// StatusUnknown prints and marshals as "unknown", but it is the empty string, also in a database: 'unknown' in a column is another
+// value.
 //
 // The contract lists the words and numbers that mean a status (webhook.delivery.statuses). By default 1 is the only number,
 // because no other has the same meaning in all services.
 type Status string
 
-// The states of a message.
+// The states of a message. Status says what they mean.
 const (
-	// StatusUnknown: there is no status, or one that the contract does not list.
-	StatusUnknown Status = ""
-	// StatusQueued: the message waits in the service.
-	StatusQueued Status = "queued"
-	// StatusSent: the message left for the network.
-	StatusSent Status = "sent"
-	// StatusDelivered: the message reached the recipient's device.
+	StatusUnknown   Status = ""
+	StatusQueued    Status = "queued"
+	StatusSent      Status = "sent"
 	StatusDelivered Status = "delivered"
-	// StatusRead: the recipient saw the message.
-	StatusRead Status = "read"
-	// StatusPlayed: the recipient played the voice message.
-	StatusPlayed Status = "played"
-	// StatusFailed: the message could not be delivered.
-	StatusFailed Status = "failed"
-	// StatusExpired: the message was not delivered within its lifetime.
-	StatusExpired Status = "expired"
-	// StatusRejected: the message was refused on the way.
-	StatusRejected Status = "rejected"
-	// StatusDeleted: the message was deleted.
-	StatusDeleted Status = "deleted"
+	StatusRead      Status = "read"
+	StatusPlayed    Status = "played"
+	StatusFailed    Status = "failed"
+	StatusExpired   Status = "expired"
+	StatusRejected  Status = "rejected"
+	StatusDeleted   Status = "deleted"
 )
 
-// Final reports whether the message has reached a final state: a later report may only say that the message was read, played or deleted. It
-// is false for StatusUnknown.
+// Final reports whether the message has reached a final state: delivered, read, played, failed, expired, rejected or deleted. A later report may
+// still supersede it: that the message was read, played or deleted, or that it was delivered although it had failed. Final is false for
+// StatusUnknown.
 func (s Status) Final() bool {
 	switch s {
 	case StatusDelivered, StatusRead, StatusPlayed, StatusFailed, StatusExpired, StatusRejected, StatusDeleted:

@@ -17,6 +17,12 @@
 //
 // It works with any driver of database/sql for the two databases, and imports none.
 //
+// # Windows
+//
+// A window is the 24 hours after a person's last message to you. Outside of it chat app 2 takes only templates, so the guard denies everything
+// else with messaging.ErrWindowClosed. SMS and chat app 1 have no such limit: the Book notes when a person wrote there, and the guard does not
+// ask for it.
+//
 // # People
 //
 // A person has a phone number, a user ID of the platform, or both. Phone numbers are compared by their digits: a leading + or 00, a scheme
@@ -85,7 +91,8 @@ type Options struct {
 	CountryCode string
 }
 
-// New returns a Book, and creates its tables unless they exist. On SQLite the pool needs either one connection
+// New returns a Book, and creates its tables unless they exist. Several processes may call it at once. On PostgreSQL the user needs the right to
+// create tables in the schema, even if the tables exist, and must then own them. On SQLite the pool needs either one connection
 // (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout, otherwise New returns an error. With several connections, also
 // begin transactions with a lock, or they can fail with SQLITE_BUSY. With modernc.org/sqlite the name of the data source is
 //
@@ -208,8 +215,9 @@ func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, s scope, known []str
 	return nil
 }
 
-// WindowEnd returns when a person's window closes, after which only templates can be sent. It returns the zero time if the person has not
-// written, or if Prune has deleted the window. An empty Sender means any sender.
+// WindowEnd returns when a person's window closes: 24 hours after the last message on the channel of the Person. Only chat app 2 limits what can
+// be sent afterwards. It returns the zero time if the person has not written, or if Prune has deleted the window. An empty Sender means any
+// sender.
 func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, error) {
 	known, err := b.namesOf(p.Channel, field{"Number", p.Number}, field{"UserID", p.UserID})
 	if err != nil {

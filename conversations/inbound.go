@@ -12,8 +12,9 @@ import (
 
 // Inbound is an inbound message. [FromSMS] and [FromChat] make one from an event.
 type Inbound struct {
+	// Channel is where the message arrived. Required.
 	Channel messaging.Channel
-	// From is the person: a phone number, or a user ID of the platform.
+	// From is the person: a phone number, or a user ID of the platform. Required; on SMS a phone number.
 	From string
 	// UserID is the person's user ID if From is a number. From and UserID identify one person from then on.
 	UserID string

@@ -16,6 +16,7 @@ import (
 
 // Person is a person on a channel, and the limits of that person's decision.
 type Person struct {
+	// Channel is the channel of the person's names. Required.
 	Channel messaging.Channel
 	// Number is a phone number, and UserID a user ID of the platform. One of them is required. If both are set, they identify one person
 	// from then on.

@@ -33,7 +33,7 @@ func (o *Observer) endEvent(ctx context.Context, result webhook.Result) {
 	case webhook.DispositionFailed, webhook.DispositionPanicked, webhook.DispositionStoreFailed:
 		failure = semconv.ErrorTypeKey.String(string(result.Disposition))
 		span.SetStatus(codes.Error, string(result.Disposition))
-	case webhook.DispositionRejected:
+	case webhook.DispositionRefused:
 		failure = semconv.ErrorTypeKey.String(result.Reason())
 	case webhook.DispositionHandled, webhook.DispositionDuplicate, webhook.DispositionInProgress, webhook.DispositionRetryLater:
 	}

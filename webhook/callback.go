@@ -27,8 +27,10 @@ func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Ha
 	return &handler{rcv.callbacks[CallbackSMS], wrapFunction(handle)}
 }
 
-// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError]. A request with several messages is an error with the status 500: use ParseSMSMessages where the contract names a list.
+// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. Like the other methods that only
+// parse, it does not ask the store, calls no function and no hook, and writes no response. The error is a [*RejectError]: respond with its
+// Status, which may be 200. A request with several messages is an error with the status 500: use ParseSMSMessages where the contract names a
+// list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.ParseSMSMessages(r)
 	if err != nil {
@@ -64,8 +66,10 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 	return &handler{rcv.callbacks[CallbackChatApp2], wrapFunction(handle)}
 }
 
-// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope. It checks proofs of
-// origin, as the handler does. The error is a [*RejectError]. Along with an error it returns what could be read.
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope, as
+// [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be read. Other changes in the envelope, also those of
+// preferences, are an [ErrUnhandled] with the status 200. Use the handler to get them, and no WithPreferences with this method, which
+// would leave preferences out without an error.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
 	return ofType[ChatMessage](events), ofType[DeliveryReport](events), err
@@ -83,8 +87,8 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 	return &handler{rcv.callbacks[CallbackDelivery], wrapFunction(handle)}
 }
 
-// ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
-// error is a [*RejectError]. Along with an error it returns what could be read.
+// ParseDelivery reads the delivery reports of a request, as [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be
+// read.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackDelivery].parse(r)
 	return ofType[DeliveryReport](events), err

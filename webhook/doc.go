@@ -12,8 +12,7 @@
 // A [Receiver] has two methods for each callback. One returns an http.Handler, for http.ServeMux or any other router; the other only
 // parses a request. [Callback] lists the callbacks.
 //
-// A first program needs this page, the Receiver, and the events that it handles. The guide is
-// https://github.com/messaging-service/messaging-go/blob/main/docs/webhooks.md.
+// The guide is https://github.com/messaging-service/messaging-go/blob/main/docs/webhooks.md.
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
 // Every event also has all of its parameters, under any name. A program that only receives does not link the client.
@@ -26,8 +25,8 @@
 // contract has a reply, because some gateways send it back to the sender as a message.
 //
 // The context of your function does not end when the caller hangs up, so that work in progress can finish. It ends after
-// WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, such as one of
-// signal.NotifyContext.
+// WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext does
+// at SIGTERM. So do not set BaseContext to one of those: it would cancel the functions that http.Server.Shutdown waits for.
 //
 // # Who called
 //

@@ -28,6 +28,19 @@ func TestNewReceiverFromEnv(t *testing.T) {
 		{name: "a secret", contract: unset, secret: "key=s3cret-of-16-chars", query: "from=1111&key=s3cret-of-16-chars"},
 		{name: "a contract", contract: file, secret: "key=s3cret-of-16-chars", query: "absender=1111&key=s3cret-of-16-chars"},
 		{name: "two secrets", contract: "", secret: " key = the-new-secret-16  the-old-secret-16 ", query: "from=1111&key=the-old-secret-16"},
+		{name: "two secrets in base64", contract: "", secret: "key=bmV3LW5ldy1uZXc= b2xkLW9sZC1vbGQ=", query: "from=1111&key=b2xkLW9sZC1vbGQ%3D"},
+		{
+			name: "the parameter twice", contract: unset, secret: "key=hunter2-hunter2-hunter2 key=hunter2-hunter2-hunter3",
+			want: "MESSAGING_WEBHOOK_SECRET: it has NAME= more than once: give the parameter once, as in key=NEW OLD",
+		},
+		{
+			name: "two parameters", contract: unset, secret: "key=hunter2-hunter2-hunter2 other=hunter2-hunter2-hunter3",
+			want: "MESSAGING_WEBHOOK_SECRET: it has NAME= more than once",
+		},
+		{
+			name: "a comma", contract: unset, secret: "key=hunter2-hunter2-hunter2,hunter2-hunter2-hunter3",
+			want: "MESSAGING_WEBHOOK_SECRET: it has a comma: separate several secrets by spaces, as in key=NEW OLD",
+		},
 		{name: "a secret with =", contract: unset, secret: "key=a=b==a=b==a=b==a", query: "from=1111&key=a=b==a=b==a=b==a"},
 		{name: "no secret, and a verifier", contract: unset, secret: unset, options: []webhook.Option{verify}, query: "from=1111"},
 		{name: "no secret, and WithoutProof", contract: unset, secret: unset, options: []webhook.Option{webhook.WithoutProof()}, query: "from=1111"},
@@ -55,6 +68,7 @@ func TestNewReceiverFromEnv(t *testing.T) {
 			if tt.want != "" {
 				require.ErrorContains(t, err, tt.want)
 				assert.NotContains(t, err.Error(), "/hunter2")
+				assert.NotContains(t, err.Error(), "hunter2-")
 				assert.Nil(t, rcv)
 				return
 			}

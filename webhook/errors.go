@@ -31,7 +31,8 @@ var (
 	ErrNoMessage = errors.New("neither message ID nor reference ID")
 	// ErrUnhandled: an envelope of the platform holds an event for which no option sets a function: a status at a chat-app handler
 	// without WithStatuses, or a change such as standby, history or account_update without WithOther or WithPreferences.
-	// 200, because the platform would call again for 36 hours. Messages at a Delivery handler get 400, so that they are not lost.
+	// 200, because the platform would call again for 36 hours. For messages at a Delivery handler 400, so that the platform calls again
+	// until you correct the URL.
 	ErrUnhandled = errors.New("no function for the event")
 )
 
@@ -68,7 +69,8 @@ func usualStatus(reason error) int {
 type RejectError struct {
 	// Callback is the callback that was expected.
 	Callback Callback
-	// Status is the HTTP status with which the handlers respond.
+	// Status is the HTTP status with which the handlers respond. It may be 200, as for ErrUnhandled. If you call a method
+	// such as ParseSMS, respond with it.
 	Status int
 	// Reason is one of the errors of this package, such as ErrNoSender, or wraps one. ParseSMS has one more, for a request with several
 	// messages.

@@ -204,7 +204,7 @@ func (c *call) status(disposition Disposition) int {
 		return http.StatusOK
 	case DispositionRetryLater, DispositionInProgress, DispositionStoreFailed:
 		return http.StatusServiceUnavailable
-	case DispositionPanicked, DispositionRejected:
+	case DispositionPanicked, DispositionRefused:
 		return http.StatusInternalServerError
 	case DispositionFailed:
 	}
@@ -263,7 +263,7 @@ func protect(name Callback, call func() error) (err error) {
 // fail tells the hooks of a refusal or a panic, and returns the status of the response.
 func (c *call) fail(err error) int {
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		c.end(DispositionRejected, err, rejected.Status)
+		c.end(DispositionRefused, err, rejected.Status)
 		return rejected.Status
 	}
 	c.end(DispositionPanicked, err, http.StatusInternalServerError)

@@ -34,19 +34,20 @@ type Result struct {
 	Disposition Disposition
 	// StatusCode is the HTTP status that the event asks for. The response has the highest of its events.
 	StatusCode int
-	// Err is why the event was not handled: a [*RejectError], the error of the store, or the error that the handle function returned,
+	// Err is why the event was not handled: a *RejectError, the error of the store, or the error that the handle function returned,
 	// which may hold anything. After a panic it wraps the argument of panic if that is an error. It is nil for an event that was
 	// handled, now or before.
 	Err error
-	// Began is the time when reading began, and Duration the time since then.
-	Began    time.Time
+	// Began is when the Receiver began with the event, and for the first event of a request when it began to read the request.
+	Began time.Time
+	// Duration is the time from Began until the event was handled or refused, with that in the store and in the function.
 	Duration time.Duration
 }
 
 // Reason returns why a request was refused, such as "no sender". It is empty for other outcomes. It is one of a few texts, so it may be
 // a label of a metric.
 func (r Result) Reason() string {
-	if rejected, ok := errors.AsType[*RejectError](r.Err); ok && r.Disposition == DispositionRejected {
+	if rejected, ok := errors.AsType[*RejectError](r.Err); ok && r.Disposition == DispositionRefused {
 		return rejected.Reason.Error()
 	}
 	return ""
@@ -71,8 +72,8 @@ const (
 	DispositionInProgress Disposition = "in progress"
 	// DispositionRetryLater: the function returned ErrRetryLater. 503.
 	DispositionRetryLater Disposition = "retry later"
-	// DispositionRejected: the request, or a part of it, was not read as an event. See RejectError.
-	DispositionRejected Disposition = "refused"
+	// DispositionRefused: the request, or a part of it, was not read as an event, or no option sets a function for it. See RejectError.
+	DispositionRefused Disposition = "refused"
 	// DispositionFailed: the function returned another error. 500, or 503 for an Other or a Preference.
 	DispositionFailed Disposition = "failed"
 	// DispositionPanicked: the function, a verifier or the store panicked. 500.
@@ -181,7 +182,7 @@ func (d Disposition) level() slog.Level {
 		return slog.LevelDebug
 	case DispositionHandled, DispositionRetryLater:
 		return slog.LevelInfo
-	case DispositionRejected:
+	case DispositionRefused:
 		return slog.LevelWarn
 	case DispositionFailed, DispositionPanicked, DispositionStoreFailed:
 		return slog.LevelError

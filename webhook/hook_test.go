@@ -54,7 +54,7 @@ type rejections []error
 
 func (r *rejections) option() webhook.Option {
 	return webhook.WithHook(webhook.Hook{End: func(_ context.Context, result webhook.Result) {
-		if result.Disposition == webhook.DispositionRejected || result.Disposition == webhook.DispositionPanicked {
+		if result.Disposition == webhook.DispositionRefused || result.Disposition == webhook.DispositionPanicked {
 			*r = append(*r, result.Err)
 		}
 	}})
@@ -132,11 +132,11 @@ func TestHook(t *testing.T) {
 		refused := hit(get("from=1111&key=hunter2"))
 		require.ErrorIs(t, refused[0].Err, webhook.ErrProof)
 		assert.Equal(t, "wrong proof of origin", refused[0].Reason())
-		assert.Equal(t, result(webhook.DispositionRejected, "", 403, 0, refused[0].Err), refused)
+		assert.Equal(t, result(webhook.DispositionRefused, "", 403, 0, refused[0].Err), refused)
 
 		ends := hit(post("key=s3cret-of-16-chars", "", `{"results":[{"messageId":"m-1","from":"`+sender+`"},{"from":"1111"},{"text":"hunter2"}]}`))
 		require.Len(t, ends, 3)
-		assert.Equal(t, webhook.DispositionRejected, ends[0].Disposition)
+		assert.Equal(t, webhook.DispositionRefused, ends[0].Disposition)
 		assert.Equal(t, "no sender", ends[0].Reason())
 		assert.Equal(t, webhook.DispositionHandled, ends[1].Disposition, "another text than the message of that ID")
 		assert.Equal(t, webhook.DispositionHandled, ends[2].Disposition)
@@ -184,7 +184,7 @@ func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
 	require.Len(t, seen.ended, 3)
 	for _, end := range seen.ended[1:] {
 		assert.Equal(t, "delivery", end.Kind)
-		assert.Equal(t, webhook.DispositionRejected, end.Disposition)
+		assert.Equal(t, webhook.DispositionRefused, end.Disposition)
 		assert.Equal(t, "no function for the event", end.Reason())
 		assert.Equal(t, 200, end.StatusCode)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // An Option configures a [Receiver]. [NewReceiver] reports invalid options, such as an empty secret. If two options set the same thing the
-// last one wins, except that all proofs of origin must hold.
+// last one wins, with two exceptions: all proofs of origin must hold, and every hook is called.
 type Option func(*Receiver) error
 
 // invalid returns an option that is an error.
@@ -36,7 +36,13 @@ func WithContract(c contract.Contract) Option {
 // several values, the first that is not blank counts. DeliveryURL adds the parameter to the URL. A secret has at least 16 characters, and
 // crypto/rand.Text makes one. The comparison takes constant time.
 //
-// Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one.
+// Several secrets allow rotation, also while old processes still run:
+//
+//  1. Deploy WithSecret("key", old, new). Callback URLs still have the old secret, which every process accepts.
+//  2. Deploy WithSecret("key", new, old), and change the URLs in your account.
+//  3. Drop the old one once no message with it in its callback URL waits or can still be reported.
+//
+// Two options need two parameters, and a call needs a secret of each. With one parameter they are an error.
 //
 // The parameter is not part of the event: Params, RawQuery, JSON and the duplicate key are without it. If the service copies the URL into
 // another parameter, that copy remains. Access logs show the secret too, so prefer [WithPathSecret], or a header that [WithVerifier]
@@ -109,7 +115,8 @@ func WithStore(store Store) Option {
 }
 
 // WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep it
-// below the lease of the store (see [MemoryStore]).
+// below the lease of the store (see [MemoryStore]). A function that ignores its context is not stopped: the response waits for it, and
+// after the lease another call may handle the event at the same time.
 func WithHandlerTimeout(timeout time.Duration) Option {
 	if timeout <= 0 {
 		return invalid("WithHandlerTimeout: the timeout must be positive")
@@ -157,9 +164,9 @@ func WithPOST() Option {
 	return set(func(rcv *Receiver) { rcv.post = true })
 }
 
-// WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes its query and its body. The
-// defaults are 256 parameters, 64 KiB of query and 3 MiB of body, because the platform of chat app 2 sends many events in one call. The
-// memory that a request takes is a small multiple of the bytes.
+// WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes: the query may have that many, and
+// the body may have that many. Without it, a request has up to 256 parameters, and the bytes differ: up to 64 KiB of query and 3 MiB of
+// body, because the platform of chat app 2 sends many events in one call. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	if parameters <= 0 || bytes <= 0 {
 		return invalid("WithLimits: both limits must be positive")

@@ -107,9 +107,9 @@ func (c *callback) reads(parameter string) bool {
 	return c.events != nil && slices.ContainsFunc(c.events.texts, isWithin)
 }
 
-// NewReceiver returns a Receiver. It needs a proof of who calls: [WithSecret], [WithPathSecret] or [WithVerifier], or [WithoutProof] to
-// do without. Otherwise it reads the default contract, accepts GET only, and handles every call. The error joins one error for each
-// invalid option.
+// NewReceiver returns a Receiver. Without one of [WithSecret], [WithPathSecret], [WithVerifier] and [WithoutProof] it returns an error. By
+// default a Receiver reads the default contract, accepts GET only, and handles repeated calls again (see [WithStore]). The error joins one
+// error for each invalid option.
 func NewReceiver(options ...Option) (*Receiver, error) {
 	rcv, err := newReceiver(options)
 	if err != nil {
@@ -184,8 +184,9 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
-//     secrets are separated by spaces. DeliveryURL writes the first. It may be absent only if an option
-//     proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof (WithoutProof)
+//     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; no secret has a comma. DeliveryURL writes the first. The
+//     variable may be absent only if an option proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof
+//     (WithoutProof)
 //
 // The options are applied on top. One error reports all problems, of variables and options. It names variables and never shows their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
@@ -213,11 +214,23 @@ func contractFromEnv() Option {
 }
 
 func secretFromEnv(value string) Option {
-	parameter, secrets, _ := strings.Cut(value, "=")
+	parameter, rest, _ := strings.Cut(value, "=")
 	parameter = strings.TrimSpace(parameter)
-	hasSecret := !isBlank(strings.Trim(secrets, "=")) // a secret in base64 alone ends with =
+	hasSecret := !isBlank(strings.Trim(rest, "=")) // a secret in base64 alone ends with =
 	if parameter == "" || !hasSecret {
 		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
 	}
-	return withSecret(envSecret, parameter, strings.Fields(secrets))
+	secrets := strings.Fields(rest)
+	switch {
+	case strings.Contains(rest, ","):
+		return invalid(envSecret + ": it has a comma: separate several secrets by spaces, as in key=NEW OLD")
+	case slices.ContainsFunc(secrets[1:], namesParameter):
+		return invalid(envSecret + ": it has NAME= more than once: give the parameter once, as in key=NEW OLD")
+	}
+	return withSecret(envSecret, parameter, secrets)
+}
+
+// namesParameter reports whether a word is like key=SECRET, and no secret in base64, which has = at its end alone.
+func namesParameter(word string) bool {
+	return strings.Contains(strings.TrimRight(word, "="), "=")
 }

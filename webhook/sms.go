@@ -11,7 +11,7 @@ import (
 type SMSMessage struct {
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`
-	// From is the number of the sender, without white space around it and with a + that was not escaped.
+	// From is the number of the sender, without white space around it. A + that arrived as a space, because it was not escaped, is restored.
 	From string `json:"from,omitzero"`
 	// To is the access code or virtual number that received the message.
 	To string `json:"to,omitzero"`
@@ -31,7 +31,7 @@ type SMSMessage struct {
 	// first in the contract is used. A parameter with the name id may be the ID of the callback, so it may differ from the message ID.
 	//
 	// A text that was not escaped can hold parameters of its own: the sender may have typed them. Treat an ambiguous event as a text from an
-	// unknown sender, and change no account because of it.
+	// unknown sender: change no account because of it, and do not reply, because From may be someone else.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`

@@ -53,7 +53,8 @@ type claim struct {
 }
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
-// forgets the oldest. Events in progress do not count and are never evicted. An event takes about 200 bytes.
+// forgets the oldest. Events in progress do not count and are never evicted. An event takes about 200 bytes. Both arguments must be
+// positive, or [WithStore] is an error. The capacity has no other bound, and is not allocated in advance.
 func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
 }

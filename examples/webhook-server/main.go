@@ -2,13 +2,14 @@
 //
 //	go run ./examples/webhook-server
 //
-// The last line that it prints: order-17 is delivered
+// The last line that it prints: the service got 200
 package main
 
 import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -22,6 +23,7 @@ func main() {
 	hooks, err := webhook.NewReceiver( // with an account, webhook.NewReceiverFromEnv, with a secret of your own
 		webhook.WithSecret("key", "secret-of-a-demo"),                    // a call without it gets 403
 		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)), // each event is handled once, however often it arrives
+		webhook.WithHook(webhook.LogHook(slog.Default())),                // each event, and why a call was refused
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -36,12 +38,15 @@ func main() {
 
 	ctx := context.Background()
 	service := messagingtest.Start()
+	defer service.Close()
 	text := messagingtest.InboundSMS{ID: "in-1", From: "+639171234567", Text: "STOP"}
 	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", text, messagingtest.TwiceAtOnce())
 	chat := messagingtest.InboundChatApp{ID: "in-2", From: "+639171234567", Kind: "text", Text: "Hi"}
 	service.CallWebhook(ctx, server.URL+"/hooks/chatapp1?key=secret-of-a-demo", chat)
 	report := messagingtest.DeliveryReport{ReferenceID: "order-17", Status: "delivered"}
-	service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
+	for _, response := range service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report) {
+		fmt.Println("the service got", response.StatusCode)
+	}
 }
 
 // receiveSMS handles one SMS. It returns nil once the SMS is stored. After an error the service calls again.

@@ -50,7 +50,8 @@ const DefaultLease = time.Minute
 // releaseTimeout limits the time to release a claim, because the context of its call may have ended.
 const releaseTimeout = 10 * time.Second
 
-// New returns a store, and creates its table unless it exists. The lease is how long one call may handle an event before another may
+// New returns a store, and creates its table unless it exists. Several processes may call it at once. On PostgreSQL the user needs the right to
+// create tables in the schema, even if the table exists. The lease is how long one call may handle an event before another may
 // take it over, as after a crash. Zero means [DefaultLease]. Keep it above webhook.WithHandlerTimeout.
 //
 // On SQLite the pool needs either one connection (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout. New
@@ -93,7 +94,8 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Tx returns the transaction of the handler that was called with ctx. The first call begins it. The store commits it when the handler
+// Tx returns the transaction of the handler that was called with ctx, which may also be a function of webhook.WithStatuses, WithPreferences or
+// WithOther. The first call begins it. The store commits it when the handler
 // returns nil, and rolls it back otherwise: do neither yourself. It ends with ctx. If the pool has one connection, use only the
 // transaction once it has begun: any other query would wait for it.
 //

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -19,6 +20,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
@@ -32,13 +34,14 @@ type bot struct {
 	book      *conversations.Book // opt-outs, and when people wrote
 	store     *sqlstore.Store     // events that were handled
 	outbox    *messagingriver.Outbox[*sql.Tx]
-	channelID string
+	sender    string // of SMS
+	channelID string // of chat app 1
 	callback  string // where the service reports delivery
 }
 
 // open opens the bot. On SQLite it creates the tables.
 func open(ctx context.Context, in settings) (*bot, error) {
-	b := &bot{logger: slog.Default(), channelID: in.channelID}
+	b := &bot{logger: slog.Default(), sender: in.sender, channelID: in.channelID}
 	if err := b.connect(ctx, in.database); err != nil {
 		return nil, err
 	}
@@ -96,12 +99,24 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	hooks, err := in.newReceiver(webhook.WithStore(b.store), webhook.WithHook(webhook.LogHook(b.logger)), webhook.WithHook(b.errorHook()))
+	return b.serveHooks(in)
+}
+
+// serveHooks serves the callbacks, with a store in the bot's database.
+func (b *bot) serveHooks(in settings) error {
+	hooks, err := in.newReceiver(
+		webhook.WithStore(b.store),
+		webhook.WithStatuses(b.report), // of chat app 2's platform, which come to /hooks/chatapp2
+		webhook.WithPreferences(b.notePreference),
+		webhook.WithHook(webhook.LogHook(b.logger)),
+		webhook.WithHook(b.errorHook()),
+	)
 	if err != nil {
 		return err
 	}
-	b.Handle("/hooks/chatapp1", hooks.ChatApp1(b.receive))
-	b.Handle("/hooks/chatapp2", hooks.ChatApp2(b.receive))
+	b.Handle("/hooks/sms", hooks.SMS(b.receiveSMS))
+	b.Handle("/hooks/chatapp1", hooks.ChatApp1(b.receiveChat))
+	b.Handle("/hooks/chatapp2", hooks.ChatApp2(b.receiveChat))
 	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
 	b.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
@@ -130,53 +145,32 @@ func (b *bot) createTables(ctx context.Context) error {
 	return err
 }
 
-// receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
-func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
-	tx, err := sqlstore.Tx(ctx)
-	if err != nil {
-		return err
-	}
-	decision, err := b.book.Note(ctx, tx, conversations.FromChat(m))
-	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if decision.OptOut || decision.OptIn {
-		return b.confirm(ctx, tx, m, decision)
-	}
-	if !wantsReply(m.Content) {
-		return nil
-	}
-	reply := b.reply(m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
-	tapped, _ := m.Content.(webhook.Reply)
-	if word := cmp.Or(tapped.ID, strings.TrimSpace(m.PlainText())); strings.EqualFold(word, "order") {
-		reply = b.reply(m, "Your order is on its way.")
-	}
-	return b.enqueue(ctx, tx, reply, messagingriver.InsertOptions{})
+// inbound is a message that a person wrote.
+type inbound struct {
+	conversations.Inbound
+
+	id          string // of the message, or empty
+	isAmbiguous bool   // From may be someone else
+	isInGroup   bool   // a reply to From would surprise the person
+	isQuestion  bool   // the person wrote something, and did not only react to an earlier message or change it
 }
 
-// enqueue enqueues a reply.
-func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, reply messaging.Message, options messagingriver.InsertOptions) error {
-	if _, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, options); err != nil {
-		return b.skipInvalid(ctx, err)
-	}
-	return addReply(ctx, tx, reply)
+func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
+	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, isAmbiguous: m.Ambiguous, isQuestion: true})
 }
 
-// skipInvalid logs and drops the error of a reply that can never be sent, such as one to a number with spaces. If the handler returned the
-// error, the service would call again and again.
-func (b *bot) skipInvalid(ctx context.Context, err error) error {
-	if errors.Is(err, messaging.ErrInvalid) {
-		b.logger.WarnContext(ctx, "bot: a message gets no reply", "error", err) // the error has no number
-		return nil
-	}
-	return err
+func (b *bot) receiveChat(ctx context.Context, m webhook.ChatMessage) error {
+	return b.receive(ctx, inbound{
+		Inbound:     conversations.FromChat(m),
+		id:          m.ID,
+		isAmbiguous: m.Ambiguous,
+		isInGroup:   m.GroupID != "",
+		isQuestion:  isQuestion(m.Content),
+	})
 }
 
-// wantsReply reports whether a person wrote something, and did not only react or change an earlier message.
-func wantsReply(content webhook.Content) bool {
+// isQuestion reports whether a person wrote something, and did not only react to an earlier message or change it.
+func isQuestion(content webhook.Content) bool {
 	switch content.(type) {
 	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
 		return false
@@ -186,69 +180,158 @@ func wantsReply(content webhook.Content) bool {
 	return true
 }
 
-// prefixReply begins the reference ID of each reply, but not that of a template.
-const prefixReply = "reply-"
-
-// reply returns a reply on the chat app of the message. Chat app 1 has no buttons, so the text says what to write. The reference ID does not
-// depend on m.ID, which may be empty: the transaction of the event already ensures one reply to each message.
-func (b *bot) reply(m webhook.ChatMessage, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
-	if m.Callback == webhook.CallbackChatApp1 {
-		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(prefixReply + rand.Text()).WithCallback(b.callback)
+// receive notes a message and enqueues the reply, in the transaction that notes the event as handled. It notes a message to which it does not
+// reply, too, so that no STOP is lost.
+func (b *bot) receive(ctx context.Context, m inbound) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
 	}
-	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: prefixReply + rand.Text(), CallbackURL: b.callback}
-	reply.Content = chatapp2.Text{Body: text}
-	if len(buttons) > 0 {
-		reply.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
+	decision, err := b.book.Note(ctx, tx, m.Inbound)
+	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
+		return nil
 	}
-	return reply
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.isAmbiguous:
+		b.logger.WarnContext(ctx, "bot: an ambiguous message gets no reply", "channel", m.Channel.String())
+		return nil
+	case m.isInGroup:
+		return nil
+	case decision.OptOut || decision.OptIn:
+		return b.confirm(ctx, tx, m, decision)
+	case !m.isQuestion:
+		return nil
+	}
+	word := cmp.Or(m.ButtonID, m.ButtonTitle, strings.TrimSpace(m.Text)) // the ID of a tapped button is like a text
+	if strings.EqualFold(word, "order") {
+		return b.reply(ctx, tx, m, "Your order is on its way.")
+	}
+	return b.reply(ctx, tx, m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
 }
 
-// confirm replies to a STOP or START that changed something. A guard would deny the reply to STOP, so none is asked.
-func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, decision conversations.Decision) error {
+// notePreference notes that a person stopped or resumed marketing in the app.
+func (b *bot) notePreference(ctx context.Context, p webhook.Preference) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	err = b.book.NotePreference(ctx, tx, p)
+	if errors.Is(err, conversations.ErrNoPerson) {
+		return nil
+	}
+	return err
+}
+
+// The reference ID of each reply begins with prefixReply. Those of confirmations and templates begin otherwise: they are not replaced by a template.
+const (
+	prefixReply        = "reply-"
+	prefixConfirmation = "confirmation-"
+	prefixTemplate     = "template-"
+)
+
+// maxReplies is how many replies a person gets in an hour. Two bots that answer each other would otherwise never end.
+const maxReplies = 20
+
+// reply enqueues a reply. Its reference ID does not depend on m.id, which may be empty: the transaction of the event already ensures one reply to
+// each message.
+func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, buttons ...chatapp2.ReplyButton) error {
+	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
+	if err != nil {
+		return err
+	}
+	if count >= maxReplies {
+		b.logger.WarnContext(ctx, "bot: a person, or another bot, gets no more replies for now", "channel", m.Channel.String())
+		return nil
+	}
+	reference := prefixReply + rand.Text()
+	if _, err = b.outbox.Insert(ctx, tx, b.message(m, reference, text, buttons...)); err != nil {
+		return b.skipInvalid(ctx, err)
+	}
+	return addReply(ctx, tx, messagingriver.Key{Channel: m.Channel.String(), Reference: reference}, m.From)
+}
+
+// message returns a message to the person who wrote m, on the same channel. Only chat app 2 has buttons, so the text says what to write.
+func (b *bot) message(m inbound, reference, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
+	switch m.Channel {
+	case messaging.ChannelSMS:
+		return sms.Message{From: b.sender, To: m.From, Text: text, ReferenceID: reference, CallbackURL: b.callback}
+	case messaging.ChannelChatApp1:
+		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(reference).WithCallback(b.callback)
+	case messaging.ChannelChatApp2:
+	}
+	message := chatapp2.Message{To: m.From, ReplyTo: m.id, ReferenceID: reference, CallbackURL: b.callback}
+	message.Content = chatapp2.Text{Body: text}
+	if len(buttons) > 0 {
+		message.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
+	}
+	return message
+}
+
+// confirm confirms a STOP or START that changed something. A guard would deny the answer to STOP, so none is asked.
+func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conversations.Decision) error {
 	if !decision.Changed {
 		return nil
 	}
-	reply := b.reply(m, "You will get our messages.")
+	text := "You will get our messages."
 	if decision.OptOut {
-		reply = b.reply(m, "You will get no more messages. Write START to get them again.")
+		text = "You will get no more messages. Write START to get them again."
 	}
-	return b.enqueue(ctx, tx, reply, messagingriver.InsertOptions{Unguarded: true})
+	confirmation := b.message(m, prefixConfirmation+rand.Text(), text)
+	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, messagingriver.InsertOptions{Unguarded: true})
+	return b.skipInvalid(ctx, err)
 }
 
-// report completes a reply whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
+// skipInvalid logs and drops the error of a message that can never be sent, such as one to a number with spaces. If the handler returned the
+// error, the service would call again and again.
+func (b *bot) skipInvalid(ctx context.Context, err error) error {
+	if errors.Is(err, messaging.ErrInvalid) {
+		b.logger.WarnContext(ctx, "bot: a message gets no reply", "error", err) // the error has no number
+		return nil
+	}
+	return err
+}
+
+// report completes a message whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
 func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
+	if report.Ambiguous { // someone may have made a part of it up
+		b.logger.WarnContext(ctx, "bot: an ambiguous report changes nothing", "report", report)
+		return nil
+	}
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err
 	}
 	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID},
 		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
 		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
 	if err != nil {
 		return err
 	}
-	if report.ReferenceID != "" && report.ID != "" {
-		if err = noteMessageID(ctx, tx, report.ReferenceID, report.ID); err != nil {
-			return err
-		}
-	}
-	return b.noteFailure(ctx, tx, report)
+	return b.noteStatus(ctx, tx, report)
 }
 
-// noteFailure logs a message that was not delivered, and replaces a reply that was too late for the window.
-func (b *bot) noteFailure(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
-	if !report.Status.Failed() {
-		return nil
-	}
-	b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
-	if report.ErrorCode != windowClosed || report.Ambiguous {
-		return nil
-	}
-	reference, person, err := findReply(ctx, tx, report)
-	if err != nil || reference == "" {
+// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
+// that of its delivery, and then changes nothing.
+func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
+	reply, err := findReply(ctx, tx, report) // the zero reply for another message
+	if err != nil || !report.Status.Supersedes(reply.status) {
 		return err
 	}
-	_, err = b.outbox.Insert(ctx, tx, b.template(person, reference))
+	if report.Status.Failed() {
+		b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
+	}
+	if err = setStatus(ctx, tx, reply.reference, report.Status); err != nil {
+		return err
+	}
+	wasTooLate := report.Status.Failed() && report.ErrorCode == windowClosed
+	if reply.channel != "chatapp2" || !wasTooLate {
+		return nil
+	}
+	_, err = b.outbox.Insert(ctx, tx, b.template(reply.person, reply.reference))
 	return b.skipInvalid(ctx, err)
 }
 
@@ -266,7 +349,7 @@ func (b *bot) errorHook() webhook.Hook {
 	}}
 }
 
-// outcome notes the message ID of each reply, logs each message that was not sent, and replaces a reply that was too late for the window.
+// outcome notes the message ID of each reply, logs each message that was not accepted, and replaces a reply that was too late for the window.
 func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error {
 	if err := noteMessageID(ctx, b.db, outcome.Reference, outcome.Receipt.ID); err != nil {
 		return err
@@ -274,8 +357,8 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 	if outcome.Err == nil {
 		return nil
 	}
-	b.logger.WarnContext(ctx, "bot: a message was not sent", "reference_id", outcome.Reference,
-		"verdict", outcome.Verdict, "error", outcome.Err)
+	b.logger.WarnContext(ctx, "bot: a message was not accepted", "reference_id", outcome.Reference,
+		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
 	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
 	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
@@ -283,6 +366,18 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 		return b.replaceUnsent(ctx, outcome.Key, reply.To)
 	}
 	return nil
+}
+
+// toDo says what a person has to do about a message that was not accepted.
+func toDo(outcome messagingriver.Outcome) string {
+	switch {
+	case outcome.Verdict == messaging.Unknown:
+		return `it may have gone out: see "outbox list", and decide by "outbox resolve"`
+	case errors.Is(outcome.Err, messaging.ErrOptedOut):
+		return "someone who opted out wrote again: the number is in bot_reply; call, or write by hand"
+	default:
+		return "see the error"
+	}
 }
 
 // replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
@@ -308,7 +403,7 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to stri
 func (b *bot) template(to, reference string) messaging.Message {
 	return chatapp2.Message{
 		To:          to,
-		ReferenceID: "template-" + reference,
+		ReferenceID: prefixTemplate + reference,
 		CallbackURL: b.callback,
 		Content:     chatapp2.Template{Name: "sorry_for_the_wait", Language: "en_US"},
 	}

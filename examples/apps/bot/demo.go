@@ -12,7 +12,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// demo serves the bot to a test server until two people have their answers.
+// demo serves the bot to a test server until three people have their answers.
 func demo(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
@@ -49,13 +49,13 @@ func demoSettings(database, url string, service *messagingtest.Server) (settings
 	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
 		return webhook.NewReceiver(append(options, webhook.WithSecret("key", demoSecret))...)
 	}
-	return settings{database: database, url: url, channelID: "channel-1", client: client, newReceiver: newReceiver}, err
+	return settings{database: database, url: url, sender: "+639001234567", channelID: "channel-1", client: client, newReceiver: newReceiver}, err
 }
 
-// play has a person on each chat app ask for the order.
+// play has a person on each channel ask for the order.
 func play(ctx context.Context, service *messagingtest.Server, base string) error {
 	const key = "?key=" + demoSecret
-	const first, second = "639171234567", "639181234567"
+	const first, second, third = "639171234567", "639181234567", "639191234567"
 	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: first, To: "sender-1", Text: "hi"}
 	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, hello, messagingtest.TwiceAtOnce())
 	menu, err := service.WaitFor(ctx, first)
@@ -63,11 +63,9 @@ func play(ctx context.Context, service *messagingtest.Server, base string) error
 		return err
 	}
 	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, menu.Tap("Order"), messagingtest.TwiceAtOnce())
-	status, err := service.WaitFor(ctx, first)
-	if err != nil {
+	if err = printReply(ctx, service, first); err != nil {
 		return err
 	}
-	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
 
 	hello = messagingtest.InboundChatApp{Channel: "chatapp1", ID: "in-1", From: second, To: "channel-1", Text: "hi"}
 	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, hello, messagingtest.TwiceAtOnce())
@@ -75,9 +73,21 @@ func play(ctx context.Context, service *messagingtest.Server, base string) error
 		return err
 	}
 	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, menu.Reply("order"), messagingtest.TwiceAtOnce())
-	if status, err = service.WaitFor(ctx, second); err != nil {
+	if err = printReply(ctx, service, second); err != nil {
 		return err
 	}
-	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
+
+	text := messagingtest.InboundSMS{ID: "in-1", From: third, To: "639001234567", Text: "order"}
+	service.CallWebhook(ctx, base+"/hooks/sms"+key, text, messagingtest.TwiceAtOnce())
+	return printReply(ctx, service, third)
+}
+
+// printReply prints the next message to a person.
+func printReply(ctx context.Context, service *messagingtest.Server, person string) error {
+	reply, err := service.WaitFor(ctx, person)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %s\n", reply.Channel, reply.Text)
 	return nil
 }

@@ -1,10 +1,10 @@
-// Command bot replies to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each message gets
-// at most one reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes
-// too late for the 24-hour window of chat app 2. ../shop has a handler of SMS that shares opt-outs with the chat apps.
+// Command bot replies to SMS and to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each
+// message gets at most one reply, even if the service calls again or the process is killed. It confirms STOP and START, which count on every
+// channel, and sends a template if a reply comes too late for the 24-hour window of chat app 2.
 //
-//	go run ./examples/apps/bot            replies to two people on a test server, which calls it twice for each message, and ends
+//	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
-//	go run ./examples/apps/bot serve      takes callbacks at /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
+//	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
 //
@@ -12,6 +12,7 @@
 //	                file, for one process
 //	BOT_ADDRESS     where the bot listens, such as :8080
 //	BOT_URL         where the service calls it, such as https://bot.example.com
+//	BOT_SENDER      the number from which the bot sends SMS, and to which people reply
 //	BOT_CHANNEL     the ID of your channel on chat app 1
 package main
 
@@ -23,9 +24,12 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -61,6 +65,7 @@ type settings struct {
 	database    string
 	address     string
 	url         string
+	sender      string
 	channelID   string
 	client      *messaging.Client
 	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
@@ -80,6 +85,7 @@ func settingsFromEnv() (settings, error) {
 		database:    required("BOT_DATABASE"),
 		address:     required("BOT_ADDRESS"),
 		url:         strings.TrimSuffix(required("BOT_URL"), "/"),
+		sender:      required("BOT_SENDER"),
 		channelID:   required("BOT_CHANNEL"),
 		newReceiver: webhook.NewReceiverFromEnv,
 	}
@@ -118,24 +124,39 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	if err = b.outbox.Start(ctx); err != nil {
 		return err
 	}
-	server := &http.Server{ // docs/webhooks.md has more limits
-		Handler:           b,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      40 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17,
-	}
+	server := newServer(&b.ServeMux)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(netutil.LimitListener(listener, 256)) }()
 	go b.prune(ctx)
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request of the outbox takes
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than an event or a request of the outbox takes
 	defer cancel()
-	return errors.Join(err, server.Shutdown(stopping), b.outbox.Stop(stopping))
+	stopped := make(chan error, 1)
+	go func() { stopped <- b.outbox.Stop(stopping) }() // meanwhile, so that both have the whole time
+	return errors.Join(err, server.Shutdown(stopping), <-stopped)
+}
+
+// newServer returns a server of webhooks, with limits.
+func newServer(mux *http.ServeMux) *http.Server {
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
+	clean := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect it, and repeat the query in a body
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return &http.Server{ // no BaseContext of signal.NotifyContext: it would cancel the handlers at SIGTERM
+		Handler:           http.MaxBytesHandler(clean, 4<<20), // a batch of the platform has up to 3 MiB
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      40 * time.Second, // more than webhook.WithHandlerTimeout
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 17,
+	}
 }
 
 // prune deletes old events, old replies and closed windows once an hour.

@@ -57,12 +57,14 @@ func TestRun(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	require.NoError(t, runDemo(t.Context(), service))
 	sent := service.Sent()
-	require.Len(t, sent, 4, "one reply to each message, which came twice")
+	require.Len(t, sent, 5, "one reply to each message, which came twice")
 	assert.Equal(t, "interactive", sent[0].Kind)
 	assert.Equal(t, "Your order is on its way.", sent[1].Text)
 	assert.Equal(t, "chatapp1", sent[2].Channel)
 	assert.Equal(t, "text", sent[2].Kind)
 	assert.Equal(t, "Your order is on its way.", sent[3].Text)
+	assert.Equal(t, "sms", sent[4].Channel)
+	assert.Equal(t, "Your order is on its way.", sent[4].Text)
 }
 
 // newDatabase returns a database with the tables. It is on the server OUTBOX_POSTGRES or, without one, an SQLite file.
@@ -142,7 +144,7 @@ func (c *conversation) reply() messagingtest.Sent {
 
 func (c *conversation) replyTo(recipient string) messagingtest.Sent {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	sent, err := c.service.WaitFor(ctx, recipient)
 	require.NoError(c.t, err)
@@ -203,9 +205,9 @@ func TestDeliveryReportCompletesAReplyWhoseResponseWasLost(t *testing.T) {
 					return err == nil && len(records) == 1 && records[0].State == state
 				}
 			}
-			require.Eventually(t, hasState(rivertype.JobStateDiscarded), 15*time.Second, 20*time.Millisecond)
+			require.Eventually(t, hasState(rivertype.JobStateDiscarded), time.Minute, 20*time.Millisecond)
 			c.service.ReportDelivery(t.Context(), sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-			assert.Eventually(t, hasState(rivertype.JobStateCompleted), 15*time.Second, 20*time.Millisecond)
+			assert.Eventually(t, hasState(rivertype.JobStateCompleted), time.Minute, 20*time.Millisecond)
 			assert.Len(t, c.service.Sent(), 1)
 		})
 	}
@@ -378,7 +380,7 @@ func TestNoTemplateForAReplyWithAnUnknownOutcome(t *testing.T) {
 		err := c.bot.db.QueryRowContext(t.Context(), "SELECT message_id FROM bot_reply").Scan(&id)
 		return err == nil && id.Valid
 	}
-	require.Eventually(t, isNoted, 15*time.Second, 20*time.Millisecond)
+	require.Eventually(t, isNoted, time.Minute, 20*time.Millisecond)
 	time.Sleep(100 * time.Millisecond)
 	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ReferenceID: "another"}, ""))
 	assert.Equal(t, []string{menu.ReferenceID}, c.references())
@@ -448,13 +450,13 @@ func (c *conversation) references() (all []string) {
 
 func TestSettingsNameAllThatIsMissing(t *testing.T) {
 	for _, name := range []string{
-		"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET",
+		"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_SENDER", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET",
 	} {
 		t.Setenv(name, "")
 		require.NoError(t, os.Unsetenv(name))
 	}
 	err := command(t.Context(), []string{"serve"})
-	for _, name := range []string{"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
+	for _, name := range []string{"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_SENDER", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
 		require.ErrorContains(t, err, name)
 	}
 }

@@ -6,62 +6,92 @@ import (
 	"errors"
 	"time"
 
-	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// The replies on chat app 2. A delivery report may lack the reference ID or the person, and the outbox deletes the person of an accepted message.
+// The replies. A delivery report may lack the reference ID or the person, and the outbox deletes the person of an accepted message.
 const replyTable = `
 CREATE TABLE IF NOT EXISTS bot_reply (
 	reference  TEXT PRIMARY KEY,
+	channel    TEXT NOT NULL,
 	person     TEXT NOT NULL,
+	status     TEXT NOT NULL,  -- as last reported, and '' before
 	message_id TEXT,           -- the service's ID: NULL until the outcome is noted, and '' if the outcome has none
 	enqueued   BIGINT NOT NULL -- in seconds since 1970
 );
-CREATE INDEX IF NOT EXISTS bot_reply_message ON bot_reply (message_id);`
+CREATE INDEX IF NOT EXISTS bot_reply_message ON bot_reply (message_id);
+CREATE INDEX IF NOT EXISTS bot_reply_person ON bot_reply (person, enqueued);`
 
-// addReply adds a reply that is enqueued in the same transaction, unless it is one on chat app 1.
-func addReply(ctx context.Context, tx *sql.Tx, message messaging.Message) error {
-	reply, isChatApp2 := message.(chatapp2.Message)
-	if !isChatApp2 {
-		return nil
-	}
-	const insert = "INSERT INTO bot_reply (reference, person, enqueued) VALUES ($1, $2, $3)"
-	_, err := tx.ExecContext(ctx, insert, reply.ReferenceID, reply.To, time.Now().Unix())
+// reply is a row of the table.
+type reply struct {
+	reference string
+	channel   string
+	person    string
+	status    webhook.Status
+}
+
+// addReply adds a reply that is enqueued in the same transaction.
+func addReply(ctx context.Context, tx *sql.Tx, key messagingriver.Key, person string) error {
+	const insert = "INSERT INTO bot_reply (reference, channel, person, status, enqueued) VALUES ($1, $2, $3, '', $4)"
+	_, err := tx.ExecContext(ctx, insert, key.Reference, key.Channel, person, time.Now().Unix())
 	return err
 }
 
-// executor is a *sql.DB or a *sql.Tx.
-type executor interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+// countReplies returns how many replies to a person were enqueued after a time.
+func countReplies(ctx context.Context, tx *sql.Tx, person string, after time.Time) (count int, err error) {
+	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND enqueued > $2"
+	err = tx.QueryRowContext(ctx, query, person, after.Unix()).Scan(&count)
+	return count, err
 }
 
 // noteMessageID notes the service's ID of a reply, or that its outcome has none. It does nothing for other messages.
-func noteMessageID(ctx context.Context, db executor, reference, id string) error {
+func noteMessageID(ctx context.Context, db *sql.DB, reference, id string) error {
 	const update = "UPDATE bot_reply SET message_id = $1 WHERE reference = $2 AND COALESCE(message_id, '') = ''"
 	_, err := db.ExecContext(ctx, update, id, reference)
 	return err
 }
 
-// findReply returns the reference ID and the person of the reply that a delivery report is about, or "" for another message. If the message ID of
-// the reply may still be unknown, the error is webhook.ErrRetryLater.
-func findReply(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (reference, person string, err error) {
-	// Before the search, so that an ID that is noted meanwhile is found.
-	var lacksID bool
-	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE message_id IS NULL)").Scan(&lacksID)
+// setStatus notes the status of a reply. It does nothing for other messages.
+func setStatus(ctx context.Context, tx *sql.Tx, reference string, status webhook.Status) error {
+	_, err := tx.ExecContext(ctx, "UPDATE bot_reply SET status = $1 WHERE reference = $2", string(status), reference)
+	return err
+}
+
+// findReply returns the reply that a delivery report is about, or the zero reply for another message. It notes the message ID of the report, and
+// locks the reply until the transaction ends. If the message ID of the reply may not be noted yet, the error is webhook.ErrRetryLater.
+func findReply(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (found reply, err error) {
+	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: the ID may be noted at any moment
 	if err != nil {
-		return "", "", err
+		return reply{}, err
 	}
-	const search = "SELECT reference, person FROM bot_reply WHERE reference = $1 OR (message_id = $2 AND message_id <> '')"
-	err = tx.QueryRowContext(ctx, search, report.ReferenceID, report.ID).Scan(&reference, &person)
+	const lock = `UPDATE bot_reply SET message_id = COALESCE(NULLIF(message_id, ''), NULLIF($1, ''), message_id)
+		WHERE reference = $2 OR (message_id = $1 AND message_id <> '')`
+	if _, err = tx.ExecContext(ctx, lock, report.ID, report.ReferenceID); err != nil {
+		return reply{}, err
+	}
+	const search = `SELECT reference, channel, person, status FROM bot_reply
+		WHERE reference = $1 OR (message_id = $2 AND message_id <> '')`
+	row := tx.QueryRowContext(ctx, search, report.ReferenceID, report.ID)
+	err = row.Scan(&found.reference, &found.channel, &found.person, &found.status)
 	if !errors.Is(err, sql.ErrNoRows) {
-		return reference, person, err
+		return found, err
 	}
-	if lacksID && report.ReferenceID == "" {
-		return "", "", webhook.RetryLater(time.Second)
+	if isEarly {
+		return reply{}, webhook.RetryLater(time.Second)
 	}
-	return "", "", nil
+	return reply{}, nil
+}
+
+// mayBeEarly reports whether the reply of a report may have a message ID that is not noted yet. Noting it takes a second, or some minutes after a
+// kill. So a report of the last hour, or without a time, may be early as long as the message ID of any reply is still to come.
+func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (isEarly bool, err error) {
+	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Hour
+	if report.ReferenceID != "" || isOld || !report.Status.Final() {
+		return false, nil
+	}
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE message_id IS NULL)").Scan(&isEarly)
+	return isEarly, err
 }
 
 // pruneReplies deletes replies that were enqueued before a time.

@@ -287,7 +287,7 @@ func (l *listener) printOther(_ context.Context, o webhook.Other) error {
 
 // printRefusal prints why a callback was refused.
 func (l *listener) printRefusal(_ context.Context, result webhook.Result) {
-	if result.Disposition == webhook.DispositionRejected {
+	if result.Disposition == webhook.DispositionRefused {
 		l.printf("%s: %v", result.Callback, result.Err)
 	}
 }

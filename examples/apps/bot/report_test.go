@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// state returns the state of the only message with a reference ID.
+func (c *conversation) state(reference string) rivertype.JobState {
+	records, err := c.bot.outbox.Get(c.t.Context(), reference)
+	if err != nil || len(records) != 1 {
+		return ""
+	}
+	return records[0].State
+}
+
+func TestAmbiguousReportCompletesNothing(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	sent := c.reply()
+	isDiscarded := func() bool { return c.state(sent.ReferenceID) == rivertype.JobStateDiscarded }
+	require.Eventually(t, isDiscarded, time.Minute, 20*time.Millisecond)
+	report := messagingtest.DeliveryReport{ReferenceID: sent.ReferenceID, To: person, Status: "delivered"}
+	target := c.server.URL + "/hooks/delivery?key=" + demoSecret + "&to=639181234567"
+	for _, result := range c.service.CallWebhook(t.Context(), target, report) {
+		require.Equal(t, http.StatusOK, result.StatusCode)
+	}
+	assert.Equal(t, rivertype.JobStateDiscarded, c.state(sent.ReferenceID))
+}
+
+// A report that a message failed may be late, or too early.
+func TestNoTemplateAfterADelivery(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	target := c.server.URL + "/hooks/delivery?key=" + demoSecret
+	delivered := messagingtest.DeliveryReport{ID: menu.ID, Status: "delivered"}
+	results := c.service.CallWebhook(t.Context(), target, delivered, messagingtest.RetryFailures(1000))
+	require.Equal(t, http.StatusOK, results[len(results)-1].StatusCode)
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ID: menu.ID}, ""))
+	assert.Equal(t, []string{menu.ReferenceID}, c.references())
+}
+
+// The platform reports to the URL for messages, with the message ID alone.
+func TestTemplateAfterAStatusOfThePlatform(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	id, err := json.Marshal(menu.ID)
+	require.NoError(t, err)
+	status := messagingtest.InboundChatApp{Channel: "chatapp2", JSON: fmt.Sprintf(
+		`{"id":%s,"status":"failed","timestamp":"%d","recipient_id":%q,"errors":[{"code":%s}]}`, id, time.Now().Unix(), person, windowClosed)}
+	target := c.server.URL + "/hooks/chatapp2?key=" + demoSecret
+	results := c.service.CallWebhook(t.Context(), target, status, messagingtest.RetryFailures(1000))
+	require.Equal(t, http.StatusOK, results[len(results)-1].StatusCode)
+	assert.Equal(t, "template", c.reply().Kind)
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ID: menu.ID, ReferenceID: menu.ReferenceID}, ""))
+	assert.Len(t, c.references(), 2, "one template, although both reported it")
+}
+
+// A STOP that arrives late is confirmed outside the window. The confirmation is not worth a template.
+func TestNoTemplateForAConfirmation(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.SetWindow(time.Nanosecond)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
+	var reference string
+	isRefused := func() bool {
+		all := c.references()
+		if len(all) == 0 {
+			return false
+		}
+		reference = all[0]
+		return c.state(reference) == rivertype.JobStateCancelled
+	}
+	require.Eventually(t, isRefused, time.Minute, 20*time.Millisecond)
+	require.True(t, strings.HasPrefix(reference, prefixConfirmation))
+	time.Sleep(time.Second) // OnOutcome takes half a second
+	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ReferenceID: reference}, ""))
+	assert.Equal(t, []string{reference}, c.references())
+}
+
+// The service need not call again for hours because of a reply that waits.
+func TestOldReportIsNotEarly(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	require.NoError(t, c.bot.outbox.Stop(t.Context()))
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"}) // it has no ID as long as the outbox stands still
+	for age, want := range map[time.Duration]int{time.Minute: http.StatusServiceUnavailable, 2 * time.Hour: http.StatusOK} {
+		report := messagingtest.DeliveryReport{ID: "another", Status: "delivered", At: time.Now().Add(-age)}
+		results := c.service.CallWebhook(t.Context(), c.server.URL+"/hooks/delivery?key="+demoSecret, report)
+		require.Len(t, results, 1)
+		assert.Equal(t, want, results[0].StatusCode, age)
+	}
+	require.NoError(t, c.bot.outbox.Start(t.Context()))
+}
+
+func TestServerShowsNothingOfAnUnknownPath(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/hooks/sms", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	handler := newServer(mux).Handler
+	for path, want := range map[string]int{"/hooks/sms": 200, "/hooks//sms": 404, "/hooks/../hooks/sms": 404, "/": 404, "/other": 404} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path+"?key=hunter2", nil))
+		assert.Equal(t, want, w.Code, path)
+		assert.Empty(t, w.Body.String(), path)
+		assert.Empty(t, w.Header().Get("Location"), path)
+	}
+}
