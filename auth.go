@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -103,12 +104,20 @@ func keyCredential(key, secret, secretFrom string) *credential {
 			switch {
 			case hasSecret && !needsSecret:
 				reason = "got a secret, but the contract has a key alone (auth.keyPair.secret)"
+			case needsSecret && !hasSecret && isDefaultOfEnv(names, secretFrom):
+				reason = "needs a secret, too, because the default contract has one (auth.keyPair.secret), and " + table.EnvFile + " is not set"
 			case needsSecret && !hasSecret:
 				reason = "needs a secret, too, because the contract has one (auth.keyPair.secret)"
 			}
 			return secretFrom, reason
 		},
 	}
+}
+
+// isDefaultOfEnv reports whether the key pair of the default contract applies because the environment, which has the secret, names no contract.
+func isDefaultOfEnv(names table.Auth, secretFrom string) bool {
+	isDefault := names.KeyPair == table.Default().Auth.KeyPair
+	return isDefault && secretFrom == envAPISecret && os.Getenv(table.EnvFile) == ""
 }
 
 func basicCredential(user, password string) *credential {

@@ -135,7 +135,7 @@ func ExampleNewClientFromEnv() {
 		_ = os.Unsetenv(name)
 	}
 	// Output:
-	// true messaging: MESSAGING_API_SECRET: needs a secret, too, because the contract has one (auth.keyPair.secret)
+	// true messaging: MESSAGING_API_SECRET: needs a secret, too, because the default contract has one (auth.keyPair.secret), and MESSAGING_CONTRACT is not set
 	// messaging.Client(https://api.example.com) <nil>
 }
 

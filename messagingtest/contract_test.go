@@ -67,6 +67,23 @@ func TestTimeFormat(t *testing.T) {
 	}
 }
 
+// TestAcceptedWord: the service says the word of the account. The words of the default contract, which a learned contract keeps, only guess.
+func TestAcceptedWord(t *testing.T) {
+	t.Parallel()
+	for overlay, want := range map[string]string{
+		`{}`:                                    "ok",
+		`{"sms.send": {"accepted": ["TAKEN"]}}`: "TAKEN",
+		`{"sms.send": {"accepted": ["TAKEN_*", "KEPT"]}}`:    "TAKEN_",
+		`{"sms.send": {"accepted": ["ok", "sent", "KEPT"]}}`: "KEPT",
+		`{"sms.send": {"accepted": ["sent", "ok"]}}`:         "sent",
+	} {
+		names, err := contract.Parse([]byte(overlay))
+		require.NoError(t, err, overlay)
+		s := NewServer(t, WithContract(names))
+		assert.Equal(t, want, acceptedWord(s.names.SMSSend), overlay)
+	}
+}
+
 func TestAmountUnderContract(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

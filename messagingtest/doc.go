@@ -74,8 +74,8 @@
 //	FaultAcceptThenDrop   yes             unknown
 //	FaultDropUnread       no              unknown
 //	FaultSlow             yes             accepted; unknown if the client did not wait
-//	FaultStatus           no              refused for 2xx, and for 4xx except 408; otherwise unknown
-//	FaultStatusAfter      yes             unknown for 5xx, 408 and a page; otherwise what the body says
+//	FaultStatus           no              refused for 2xx except 204 and 206, and for 4xx except 408 and 499; otherwise unknown
+//	FaultStatusAfter      yes             as for FaultStatus without a body, as for FaultPage with a page, and otherwise what the body says
 //	FaultCode             no              refused
 //	FaultPage             no              refused for 407, 411, 413, 414, 417, 421 and 431; otherwise unknown
 //	FaultTruncated        yes             unknown

@@ -226,9 +226,9 @@ func (s *Server) ClearFaults() {
 
 type faultKey struct{}
 
-// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no other fault of the server. It is
+// ContextWithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no other fault of the server. It is
 // for a program that mounts the server and decides itself which request fails. With the zero Fault the request passes.
-func WithFault(ctx context.Context, fault Fault) context.Context {
+func ContextWithFault(ctx context.Context, fault Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, fault)
 }
 

@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -133,6 +134,20 @@ func (s *Server) failure(requestID, text string, paths []string, code any) []byt
 	body := placeFirst(document{}, s.names.Errors.Message, text)
 	body = placeFirst(body, s.names.Errors.Request, requestID)
 	return encode(placeFirst(body, paths, code))
+}
+
+// acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, which only guesses,
+// or the first one of all.
+func acceptedWord(t table.Send) string {
+	isGuess := func(word string) bool {
+		hasWord := func(c table.Channel) bool { return slices.Contains(c.Send(table.Default()).Accepted, word) }
+		return slices.ContainsFunc(table.Channels(), hasWord)
+	}
+	own := slices.DeleteFunc(slices.Clone(t.Accepted), isGuess)
+	if len(own) > 0 {
+		return firstWord(own)
+	}
+	return firstWord(t.Accepted)
 }
 
 // firstWord returns a word that the first entry of a list stands for, or "" if the list is empty.

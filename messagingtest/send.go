@@ -103,7 +103,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 	status := t.Response["status"]
 	hasID := len(t.Response["id"]) > 0
 	if !hasID && status[0] == "" { // the status is the whole body; a contract without an ID has a status
-		return plainText(firstWord(t.Accepted))
+		return plainText(acceptedWord(t))
 	}
 	body := placeFirst(nil, t.Response["id"], m.ID) // before the others: a client has to find it
 	body = placeAll(body, t.Response, map[string]any{
@@ -115,7 +115,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		"currency":  currency,
 		"balance":   m.balance.text(t.Scale),
 		"operator":  operator,
-		"status":    numberOrText(firstWord(t.Accepted)),
+		"status":    numberOrText(acceptedWord(t)),
 	})
 	success := s.names.Errors.Success
 	if len(status) == 0 && len(success) > 0 {

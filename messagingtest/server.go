@@ -159,7 +159,7 @@ func acceptedStatus(t table.Send) any {
 	if isDefault && !isRefusal {
 		return 1
 	}
-	return numberOrText(firstWord(t.Accepted))
+	return numberOrText(acceptedWord(t))
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [FaultSlow] and calls of

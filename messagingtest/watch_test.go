@@ -191,12 +191,12 @@ func TestRemove(t *testing.T) {
 	assert.Equal(t, "m-3", sent[0].ID)
 }
 
-func TestWithFault(t *testing.T) {
+func TestContextWithFault(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Inject(FaultNotJSON(), 1)
-	assert.Equal(t, FaultDropUnread(), nextFault(WithFault(t.Context(), FaultDropUnread()), s))
-	assert.Equal(t, Fault{}, nextFault(WithFault(t.Context(), Fault{}), s), "the zero fault passes")
+	assert.Equal(t, FaultDropUnread(), nextFault(ContextWithFault(t.Context(), FaultDropUnread()), s))
+	assert.Equal(t, Fault{}, nextFault(ContextWithFault(t.Context(), Fault{}), s), "the zero fault passes")
 	assert.Equal(t, FaultNotJSON(), nextFault(t.Context(), s), "what was injected still waits")
 	assert.Equal(t, 3, s.Requests())
 }

@@ -370,7 +370,7 @@ func TestEveryCodeArrivesWhileChatApp2IsDown(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/chatapp2/") {
-			r = r.WithContext(messagingtest.WithFault(r.Context(), messagingtest.FaultStatus(http.StatusServiceUnavailable, 0)))
+			r = r.WithContext(messagingtest.ContextWithFault(r.Context(), messagingtest.FaultStatus(http.StatusServiceUnavailable, 0)))
 		}
 		service.ServeHTTP(w, r)
 	}))

@@ -34,14 +34,16 @@ func read(text []byte, found *Problems) (any, bool) {
 	return value, !r.tooDeep
 }
 
-// position returns near which line of text err was met, if err says. It leaves out the words of err, which quote the text, and
-// the column, which differs by one between implementations of encoding/json.
+// position returns near which line and column of text err was met, if err says. The column differs by one between implementations of
+// encoding/json. The words of err are left out, because they quote the text.
 func position(text []byte, err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset < 1 || syntax.Offset > int64(len(text)) {
 		return ""
 	}
-	return ", near line " + strconv.Itoa(1+bytes.Count(text[:syntax.Offset-1], []byte("\n")))
+	before := text[:syntax.Offset-1]
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return ", near line " + strconv.Itoa(1+bytes.Count(before, []byte("\n"))) + ", column " + strconv.Itoa(column)
 }
 
 // reader reads JSON whose syntax was checked.

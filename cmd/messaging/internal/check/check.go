@@ -3,7 +3,7 @@
 //
 // A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, filters that find those rows
 // and nothing else, and rows in the order that was asked for. The report has no credentials, numbers or texts. Of other values it shows a price,
-// by which a person sees a wrong scale, and what the errors of the library show.
+// by which a person sees a wrong scale, the time of the newest row, by which they see a wrong zone, and what the errors of the library show.
 package check
 
 import (
@@ -149,8 +149,8 @@ func (c *checker) checkUnreadable() {
 	}
 }
 
-// checkClock compares the latest time of a row with the clock: a message cannot be listed before it was created. The times of messages that
-// were sent show more, if there are any.
+// checkClock compares the latest time of a row with the clock: a message cannot be listed before it was created. A time before now may be right,
+// so a person has to judge it. The times of messages that were sent show more, if there are any.
 func (c *checker) checkClock() {
 	const path = "sms.list.record.created"
 	isKnown := func(l line) bool { return l.path == path && l.grade == wrong }
@@ -161,7 +161,23 @@ func (c *checker) checkClock() {
 	if off := describeOffset(ahead); off != "" && ahead > 0 {
 		c.report.dropPlausible(path)
 		c.report.add("created", path, finding{wrong, "a row was created " + off + " the clock of this computer: see sms.list.zone"})
+		return
 	}
+	isProven := func(l line) bool { return l.path == path && l.grade == proven }
+	if !slices.ContainsFunc(c.report, isProven) {
+		const why = "the newest row has %s, and now it is %s: if the service means another time, see sms.list.zone"
+		c.report.add("time of a row", "sms.list.zone", finding{plausible, fmt.Sprintf(why, c.formatTime(c.latest), c.formatTime(time.Now()))})
+	}
+}
+
+// formatTime returns a time in the zone of the contract.
+func (c *checker) formatTime(at time.Time) string {
+	const layout = "2006-01-02T15:04Z07:00"
+	zone, err := time.LoadLocation(c.table.SMSList.Zone)
+	if err != nil { // never: the contract was checked
+		zone = time.UTC
+	}
+	return at.In(zone).Format(layout)
 }
 
 // value returns the value of a row for a concept of the contract, or "".

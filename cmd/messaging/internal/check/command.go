@@ -34,12 +34,13 @@ func NewCommand(console cli.Console) *cobra.Command {
 		Use:   "check",
 		Short: "Check a contract against a real account",
 		Long: `Compare a contract with a real account, for SMS alone. Without --send it reads the listing and a second page, counts the rows that have an ID, a
-reference ID, a time and so on, shows a price, and tries each filter with a value that no message has. The filters by ID and by time it also tries
-with the ID and the time of a row. It lists the rows by their times, ascending and descending. A row that was created after now is wrong, and
-so is one on any of these pages that cannot be read in full.
+reference ID, a time and so on, shows a price and the newest time, and tries each filter with a value that no message has. The filters by ID and
+by time it also tries with the ID and the time of a row. It lists the rows by their times, ascending and descending. A row that was created
+after now is wrong, and so is one on any of these pages that cannot be read in full.
 
-With --send it sends two SMS to the number of --to, looks for their rows by their reference IDs, and tries the filters by ID with their IDs.
-Of these rows it compares the times with the clock, and says whether a price, parts and a status are read.
+With --send it sends two SMS to the number of --to, looks for their rows by the filter by reference ID and on the first ten pages, newest first
+if the contract can say so, and tries the filters by ID with their IDs. Of these rows it compares the times with the clock, and says whether
+a price, parts and a status are read.
 
 A name of sms.list.record that your contract changes and no row has is wrong. If the service leaves out members without a value, send a
 message that has the value, such as with --send for the reference ID. A name of sms.list.page that no response has is wrong too, if a second
@@ -66,7 +67,7 @@ if the command line cannot be used.`,
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
 	flags.StringVar(&s.to, "to", "", "the `number` that gets the SMS")
 	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
-	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait for each SMS to be listed")
+	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to look again for each SMS that is not listed yet")
 	return command
 }
 

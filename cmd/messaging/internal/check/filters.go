@@ -159,7 +159,7 @@ func (c *checker) listedTime(concept string) (bound time.Time, hasTime bool) {
 func judgeAbsent(absent page) (f finding, isDecided bool) {
 	switch {
 	case len(absent.rows) > 0 && absent.isPage:
-		return finding{wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows))}, true
+		return finding{wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows)) + `; if the service lacks it, name it ""`}, true
 	case errors.Is(absent.err, messaging.ErrInvalid): // refused for its content, and not for the account or the rate
 		return finding{wrong, describe(absent.err)}, true
 	case !absent.isPage:

@@ -11,8 +11,7 @@ import (
 
 // checkOrder lists the rows by their times, ascending and descending, if the contract names both parameters.
 func (c *checker) checkOrder(ctx context.Context) {
-	params := c.table.SMSList.Params
-	if params["sortBy"] == "" || params["order"] == "" || len(c.rows) == 0 || ctx.Err() != nil {
+	if !c.canSort() || len(c.rows) == 0 || ctx.Err() != nil {
 		return
 	}
 	c.say("trying the order")
@@ -21,14 +20,19 @@ func (c *checker) checkOrder(ctx context.Context) {
 	c.report.add("order by created", "sms.list.params.sortBy", judgeOrder(ascending, descending))
 }
 
+// canSort reports whether the contract names both parameters of an order.
+func (c *checker) canSort() bool {
+	params := c.table.SMSList.Params
+	return params["sortBy"] != "" && params["order"] != ""
+}
+
 // judgeOrder judges two listings, of which the second should be in the reverse order.
 func judgeOrder(ascending, descending page) finding {
 	for _, p := range []page{ascending, descending} {
-		isRead := p.err == nil || errors.Is(p.err, messaging.ErrUnreadableRow)
 		switch {
 		case errors.Is(p.err, messaging.ErrInvalid):
 			return finding{wrong, describe(p.err)}
-		case !p.isPage || !isRead:
+		case !p.isPage || !p.isRead():
 			return finding{plausible, "could not tell: " + describe(p.err)}
 		}
 	}

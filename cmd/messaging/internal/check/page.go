@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -61,6 +62,8 @@ type page struct {
 
 	transactions []sms.Transaction // the rows as the client reads them
 	firstPage    int               // how many of them are on the first page
+	isWhole      bool              // no page follows
+	total        int               // of the rows of all pages, or 0 if no page says it
 }
 
 // list asks for rows by the contract, for at most maxPages pages.
@@ -72,6 +75,8 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 		p.err = err
 		p.transactions = append(p.transactions, read.Transactions...)
 		c.remember(read.Transactions)
+		p.isWhole = p.isRead() && read.Next == ""
+		p.total = max(p.total, read.Total)
 		pages++
 		if pages == 1 {
 			p.firstPage = len(p.transactions)
@@ -91,6 +96,9 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 	p.rows = distinct(p.rows)
 	return p
 }
+
+// isRead reports whether the service responded with a page, even if some of its rows cannot be read in full.
+func (p page) isRead() bool { return p.err == nil || errors.Is(p.err, messaging.ErrUnreadableRow) }
 
 // rowsIn returns the rows of a response, and reports whether the contract finds a list of them.
 func (c *checker) rowsIn(body document.Node) (rows []document.Node, hasList bool) {

@@ -12,6 +12,9 @@ func (c *checker) checkRows() {
 	if !c.isListed || len(c.sent) == 0 {
 		return
 	}
+	for _, m := range c.sent {
+		c.addFiltered(m)
+	}
 	for i, m := range c.sent {
 		c.findRow(m)
 		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", judgeRow(m))
@@ -27,6 +30,15 @@ func (c *checker) checkRows() {
 	c.checkRead(found)
 }
 
+// addFiltered adds the rows that the filter by reference found of a message to those of the listing, unless it has one. A row that both show may
+// differ, because the status of the message has changed.
+func (c *checker) addFiltered(m *message) {
+	if !slices.ContainsFunc(c.rows, c.belongsTo(m)) {
+		c.rows = append(c.rows, m.byReference.rows...)
+		c.transactions = append(c.transactions, m.byReference.transactions...)
+	}
+}
+
 // findRow looks for the row of a message: the only row with its reference ID. The row must have its recipient.
 func (c *checker) findRow(m *message) {
 	var candidates []document.Node
@@ -37,24 +49,26 @@ func (c *checker) findRow(m *message) {
 	}
 	switch {
 	case len(candidates) > 1:
-		m.problem = "several rows have its reference ID"
+		m.problem = finding{wrong, "several rows have its reference ID"}
 	case len(candidates) == 1 && !c.hasValue(candidates[0], "to", m.values["to"]):
-		m.problem = "a row has its reference ID, and not its recipient"
+		m.problem = finding{wrong, "a row has its reference ID, and not its recipient"}
 	case len(candidates) == 1:
 		m.row = candidates[0]
 	case m.values["reference"] == "":
-		m.problem = "the contract has no field for a reference ID (sms.send.fields.reference)"
+		m.problem = finding{wrong, "the contract has no field for a reference ID (sms.send.fields.reference)"}
 	case slices.ContainsFunc(c.rows, c.belongsTo(m)):
-		m.problem = "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"
+		m.problem = finding{wrong, "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"}
+	case len(m.newest.rows) > 0 && !m.newest.isWhole:
+		m.problem = finding{plausible, describeSearch(m.newest)}
 	default:
-		m.problem = "no row has its reference ID or its text"
+		m.problem = finding{wrong, "no row has its reference ID or its text"}
 	}
 }
 
 // judgeRow judges whether the row of a message was found.
 func judgeRow(m *message) finding {
-	if m.problem != "" {
-		return finding{wrong, m.problem}
+	if m.problem.why != "" {
+		return m.problem
 	}
 	return finding{proven, "found by its reference ID, with its recipient"}
 }

@@ -22,7 +22,10 @@ type message struct {
 	sentAt  time.Time
 	verdict messaging.Verdict
 	row     document.Node // its row in the listing, or nothing
-	problem string        // why it has no row
+	problem finding       // why it has no row
+
+	byReference page // what the filter by reference found of it in the latest look-up
+	newest      page // the newest rows of the latest look-up
 }
 
 func (c *checker) newMessage() *message {
@@ -82,9 +85,14 @@ func (c *checker) judgeSend(ctx context.Context, m *message, err error) finding 
 	if isListed || !isRefusal(m) {
 		c.sent = append(c.sent, m)
 	}
-	listed := "not listed in time (--wait)"
-	if isListed {
+	var listed string
+	switch {
+	case isListed:
 		listed = fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", took.Round(100*time.Millisecond))
+	case len(m.newest.rows) > 0 && !m.newest.isWhole:
+		listed = describeSearch(m.newest)
+	default:
+		listed = "not listed in time (--wait)"
 	}
 	switch {
 	case m.verdict == messaging.Accepted:
@@ -97,40 +105,85 @@ func (c *checker) judgeSend(ctx context.Context, m *message, err error) finding 
 	return finding{wrong, describe(err)}
 }
 
-// await waits until a message is listed.
+// await waits until a message is listed. A look-up that has begun goes on to its end, so that it shows whether the message is listed.
 func (c *checker) await(ctx context.Context, m *message, wait time.Duration) (took time.Duration, isListed bool) {
 	if !c.isListed {
 		return 0, false
 	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for ctx.Err() == nil {
+	for {
 		if c.lookUp(ctx, m) {
 			return time.Since(began), true
 		}
+		left := wait - time.Since(began)
+		if left <= 0 {
+			return 0, false
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Second):
+			return 0, false
+		case <-time.After(min(time.Second, left)):
 		}
 	}
-	return 0, false
 }
 
-// lookUp looks for a message on the first pages of the listing.
+// lookUp looks for a message by the filter by reference, which an account with many messages needs, and then in the newest rows. If the filter
+// found the message, it reads only a page of these, for the rows around it.
 func (c *checker) lookUp(ctx context.Context, m *message) bool {
-	const maxPages, pageSize = 10, 50
+	maxPages := 10
+	m.byReference = c.listReference(ctx, m)
+	isFound := len(m.byReference.rows) > 0
+	if isFound {
+		maxPages = 1
+	}
+	newest := c.listNewest(ctx, maxPages)
+	if len(newest.rows) > 0 && ctx.Err() == nil {
+		c.rows = newest.rows
+		c.transactions = newest.transactions
+		m.newest = newest
+	}
+	return isFound || slices.ContainsFunc(newest.rows, c.belongsTo(m))
+}
+
+// listReference returns the rows of a message that the filter by reference finds. Other rows, which it should not find, are left out.
+func (c *checker) listReference(ctx context.Context, m *message) page {
+	reference := m.values["reference"]
+	if reference == "" || c.table.SMSList.Params["reference"] == "" {
+		return page{}
+	}
+	isOther := func(row document.Node) bool { return !c.belongsTo(m)(row) }
+	isOtherTransaction := func(tx sms.Transaction) bool { return tx.ReferenceID != reference }
+	p := c.listByValue(ctx, "reference", reference)
+	p.rows = slices.DeleteFunc(p.rows, isOther)
+	p.transactions = slices.DeleteFunc(p.transactions, isOtherTransaction)
+	return p
+}
+
+// listNewest lists the newest rows first, if the contract and the service can, and otherwise in the order of the service.
+func (c *checker) listNewest(ctx context.Context, maxPages int) page {
+	const pageSize = 50
 	var options sms.ListOptions
 	if c.table.SMSList.Params["pageSize"] != "" {
 		options.PageSize = pageSize
 	}
-	found := c.list(ctx, options, maxPages)
-	rows := found.rows
-	if len(rows) > 0 && ctx.Err() == nil {
-		c.rows = rows
-		c.transactions = found.transactions
+	if c.canSort() {
+		sorted := options
+		sorted.SortBy = sms.ByCreated
+		sorted.Descending = true
+		if p := c.list(ctx, sorted, maxPages); p.isRead() && len(p.rows) > 0 {
+			return p
+		}
 	}
-	return slices.ContainsFunc(rows, c.belongsTo(m))
+	return c.list(ctx, options, maxPages)
+}
+
+// describeSearch says where a message was not found.
+func describeSearch(p page) string {
+	text := "not in the first " + countRows(len(p.rows))
+	if p.total > len(p.rows) {
+		text = fmt.Sprintf("not in the first %d of %d rows", len(p.rows), p.total)
+	}
+	return text
 }
 
 // belongsTo returns a function that reports whether a row has the reference or the text of a message.

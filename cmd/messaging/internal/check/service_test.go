@@ -74,7 +74,8 @@ func flow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestTimeoutIsOfEachRequest: a look-up of ten pages may take longer than the timeout. The sent messages are on the ninth page.
+// TestTimeoutIsOfEachRequest: a look-up of ten pages may take longer than the timeout. The sent messages are on the ninth page, and there is no
+// filter by reference.
 func TestTimeoutIsOfEachRequest(t *testing.T) {
 	f := newFake()
 	page := f.page
@@ -91,9 +92,70 @@ func TestTimeoutIsOfEachRequest(t *testing.T) {
 		}
 		return page(append(newer, rows...), q)
 	}
-	result := checkFake(t, f, names, "--timeout", "700ms", "--wait", "30s")
+	unfiltered := strings.Replace(names, `"record"`, `"params": {"reference": ""}, "record"`, 1)
+	result := checkFake(t, f, unfiltered, "--timeout", "700ms", "--wait", "30s")
 	assert.Equal(t, cli.ExitOK, result.status, result.out)
 	assert.Contains(t, result.why["send 1"], "listed within")
+}
+
+// oldestFirst has the fake list many older messages, the oldest first unless a request wants another order.
+func (f *fake) oldestFirst(rows int) {
+	for n := range rows {
+		f.messages = append(f.messages, fakeMessage{id: fmt.Sprint("older-", n), ref: fmt.Sprint("older-", n), to: "639170000002", at: time.Now().Add(-30 * time.Hour)})
+	}
+	f.sort = func(messages []fakeMessage, q url.Values) {
+		slices.Reverse(messages) // the order of their arrival
+		sortByDate(messages, q)
+	}
+	page := f.page
+	f.page = func(rows []object, q url.Values) object {
+		result := page(rows, q)
+		result["count"] = len(rows)
+		return result
+	}
+}
+
+// TestSentMessageOfLargeAccount: the filter by reference finds a message that is on no page of a look-up, and so does the order by time. Without
+// either, nothing shows that the message is absent.
+func TestSentMessageOfLargeAccount(t *testing.T) {
+	for name, tt := range map[string]struct {
+		params string
+		want   grade
+	}{
+		"both":      {`{}`, proven},
+		"by filter": {`{"sortBy": "", "order": ""}`, proven},
+		"by order":  {`{"reference": ""}`, proven},
+		"neither":   {`{"reference": "", "sortBy": "", "order": ""}`, plausible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.oldestFirst(600)
+			overlay := strings.Replace(names, `"record"`, `"page": {"total": ["count"]}, "params": `+tt.params+`, "record"`, 1)
+			got := checkFake(t, f, overlay, "--wait", "0s")
+			assert.Equal(t, tt.want, got.grades["row 1"], got.out)
+			assert.Equal(t, tt.want, got.grades["row 2"], got.out)
+			assert.Equal(t, tt.want == proven, got.status == cli.ExitOK, got.out)
+			if tt.want == plausible {
+				assert.Equal(t, "not in the first 500 of 609 rows", got.why["row 2"])
+				assert.Equal(t, "accepted; not in the first 500 of 608 rows", got.why["send 1"])
+				assert.NotContains(t, got.out, string(wrong), got.out)
+			}
+		})
+	}
+}
+
+// TestLookUpSurvivesARefusedOrder: a service that refuses the order lists its rows in its own.
+func TestLookUpSurvivesARefusedOrder(t *testing.T) {
+	f := newFake()
+	f.refuses = func(r *http.Request, _ url.Values) string {
+		if r.URL.Query().Has("sort[column]") {
+			return "400 unknown parameter"
+		}
+		return ""
+	}
+	got := checkFake(t, f, names)
+	assert.Equal(t, proven, got.grades["row 1"], got.out)
+	assert.Equal(t, wrong, got.grades["order by created"], got.out)
 }
 
 // TestInterruptEndsCheck ends the context while a service does not respond.
@@ -223,7 +285,7 @@ func TestOnlyListingIsProvenWithoutSending(t *testing.T) {
 	assert.Equal(t, cli.ExitRefused, status, "a filter is wrong")
 	assert.Equal(t, []string{"listing"}, got.proven())
 	assert.Equal(t, wrong, got.grades["filter by to"])
-	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])
+	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows; if the service lacks it, name it \"\"", got.why["filter by to"])
 }
 
 // TestTrueContracts checks test servers of several contracts, with these contracts: nothing is wrong.

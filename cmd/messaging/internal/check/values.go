@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -40,8 +38,8 @@ func (c *checker) judgePaging(p page) finding {
 		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
 		return tx.ID != "" && !slices.ContainsFunc(first, isSame)
 	}
-	isRead := p.err == nil || errors.Is(p.err, messaging.ErrUnreadableRow) // checkUnreadable counts such rows
-	isRejected := !isRead && p.isPage                                      // by the client, after a success of the service
+	isRead := p.isRead()              // checkUnreadable counts rows that cannot be read in full
+	isRejected := !isRead && p.isPage // by the client, after a success of the service
 	switch {
 	case isRejected:
 		return finding{wrong, describe(p.err)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,9 +161,9 @@ func TestOrder(t *testing.T) {
 // TestListedReference has a filter by reference that finds a row of the listing wrongly.
 func TestListedReference(t *testing.T) {
 	for why, is := range map[string]func(m fakeMessage, value string) bool{
-		"it finds nothing for the value of a row of the listing":         func(fakeMessage, string) bool { return false },
-		"it also finds other messages: a row has another value, or none": func(_ fakeMessage, value string) bool { return value == "order-6" },
-		"it is ignored: a value that no message has finds 7 rows":        func(fakeMessage, string) bool { return true },
+		"it finds nothing for the value of a row of the listing":                                         func(fakeMessage, string) bool { return false },
+		"it also finds other messages: a row has another value, or none":                                 func(_ fakeMessage, value string) bool { return value == "order-6" },
+		"it is ignored: a value that no message has finds 7 rows; if the service lacks it, name it \"\"": func(fakeMessage, string) bool { return true },
 	} {
 		f := newFake()
 		f.filters["filter[referenceId]"] = is
@@ -419,11 +420,33 @@ func TestFutureRow(t *testing.T) {
 			got := listFake(t, f, names)
 			assert.Equal(t, tt.want, got.grades["created"], got.out)
 			if tt.want == wrong {
+				assert.NotContains(t, got.grades, "time of a row", "it is known to be wrong")
 				assert.Equal(t, "a row was created 8.0 h ahead of the clock of this computer: see sms.list.zone", got.why["created"])
 				assert.Equal(t, cli.ExitRefused, got.status)
 			}
 		})
 	}
+}
+
+// TestTimeOfRow: without --send only a person sees that a time is in another zone.
+func TestTimeOfRow(t *testing.T) {
+	const layout = "2006-01-02T15:04Z07:00"
+	f := newFake()
+	at := time.Date(2026, time.November, 28, 14, 5, 11, 0, time.UTC)
+	f.changeRows(func(row object, _ fakeMessage) { row["at"] = at.Format(time.DateTime) })
+	overlay := strings.Replace(names, `"record"`, `"zone": "Asia/Manila", "record"`, 1)
+	began := time.Now()
+	got := listFake(t, f, overlay)
+	assert.Equal(t, plausible, got.grades["time of a row"], got.out)
+	found := regexp.MustCompile(`^the newest row has 2026-11-28T14:05\+08:00, and now it is (\S+): if the service means another time, see sms.list.zone$`).
+		FindStringSubmatch(got.why["time of a row"])
+	require.NotNil(t, found, got.out)
+	now, err := time.Parse(layout, found[1])
+	require.NoError(t, err)
+	assert.WithinRange(t, now, began.Add(-time.Minute), time.Now())
+	assert.Contains(t, found[1], "+08:00", "in the zone of the contract")
+
+	assert.NotContains(t, checkFake(t, newFake(), names).grades, "time of a row", "the time is proven")
 }
 
 // usePages has the fake cut its pages to a number of rows, whatever a request asks for.

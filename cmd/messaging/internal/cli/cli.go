@@ -73,7 +73,7 @@ func (e *ExitError) Error() string {
 // Unwrap returns the cause.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Status returns the exit status for the error of a command, and prints the error in one line.
+// Status returns the exit status for the error of a command, and prints the error: in one line, or with a line for each problem of a contract.
 func (c Console) Status(command string, err error) int {
 	if err == nil {
 		return ExitOK
@@ -91,6 +91,9 @@ func (c Console) Status(command string, err error) int {
 	if hint := advice(err); hint != "" {
 		text += "; " + hint
 	}
-	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, Printable(strings.ReplaceAll(text, "\n", "; ")))
+	const problem = "contract: " // begins each error of package contract
+	text = strings.ReplaceAll(text, "\n", "; ")
+	text = strings.ReplaceAll(text, "; "+problem, "\n"+problem)
+	c.Note(command + ": " + text)
 	return status
 }

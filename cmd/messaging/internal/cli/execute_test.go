@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +101,25 @@ func TestStatusPrintsOneLine(t *testing.T) {
 	assert.Empty(t, errs.String())
 	assert.Equal(t, ExitUsage, console.Status("messaging list", assert.AnError))
 	assert.Equal(t, 1, strings.Count(errs.String(), "\n"))
+}
+
+// TestStatusPrintsALineForEachProblemOfAContract: a contract is written by hand, and its problems are long.
+func TestStatusPrintsALineForEachProblemOfAContract(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "contract.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"x": 1, "y": 2}`), 0o600))
+	t.Setenv("MESSAGING_BASE_URL", "https://api.example.com")
+	t.Setenv("MESSAGING_TOKEN", "abc")
+	t.Setenv("MESSAGING_API_KEY", "")
+	t.Setenv("MESSAGING_CONTRACT", file)
+	_, err := NewClient(time.Second, false)
+	require.Error(t, err)
+	var errs bytes.Buffer
+	console := Console{Err: &errs}
+	assert.Equal(t, ExitUsage, console.Status("messaging list", err))
+	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	require.Len(t, lines, 2, errs.String())
+	assert.Regexp(t, "^messaging list: MESSAGING_CONTRACT: contract: x: unknown key", lines[0])
+	assert.Regexp(t, "^contract: y: unknown key", lines[1])
 }
 
 func TestPrintable(t *testing.T) {

@@ -65,6 +65,8 @@ type Example struct {
 	lines   []string          // below the heading
 	values  map[string]string // the known values in it, by key
 	text    string            // the example as the documentation has it
+	whole   string            // the text before a request above it, a status line and a header were removed
+	begins  int               // the line on which the whole begins
 	status  int               // of a response: its HTTP status
 	listing *request          // of a row: the request above it, or nil
 }
@@ -103,6 +105,9 @@ var heading = regexp.MustCompile(`^===\s*(\S*)\s*$`)
 
 // keyLine names a value of an example.
 var keyLine = regexp.MustCompile(`^([a-zA-Z]+):\s*(.*?)\s*$`)
+
+// assignment is a line that should be a keyLine. A form has more than one parameter.
+var assignment = regexp.MustCompile(`^([a-zA-Z]+)\s*=[^&]*$`)
 
 // Parse reads a file of examples. It joins an error for each invalid line.
 func Parse(text string) (*Examples, error) {
@@ -167,9 +172,13 @@ func (e *Example) read() error {
 		return fmt.Errorf("line %d: want one of === %s", e.line, strings.Join(kinds, ", "))
 	}
 	for i, line := range e.lines {
+		if wrong := assignment.FindStringSubmatch(line); wrong != nil {
+			return fmt.Errorf(`line %d: "%s=" is no "name: value"; want "%s: " and the value, or an empty line in front of the text`,
+				e.line+1+i, wrong[1], wrong[1])
+		}
 		found := keyLine.FindStringSubmatch(line)
 		if found == nil {
-			e.text = strings.TrimSpace(strings.Join(e.lines[i:], "\n"))
+			e.setText(i)
 			break
 		}
 		key := found[1]
@@ -186,6 +195,16 @@ func (e *Example) read() error {
 		}
 	}
 	return nil
+}
+
+// setText sets the text of an example, which begins at one of its lines.
+func (e *Example) setText(first int) {
+	for first < len(e.lines) && strings.TrimSpace(e.lines[first]) == "" {
+		first++
+	}
+	e.begins = e.line + 1 + first
+	e.whole = strings.TrimSpace(strings.Join(e.lines[first:], "\n"))
+	e.text = e.whole
 }
 
 // add checks an example and adds it to the others of its kind.
@@ -248,7 +267,7 @@ func (e *Example) checkAccepted() error {
 	if e.status/100 != 2 {
 		return e.errorf("http: want 200 to 299, got %d", e.status)
 	}
-	return e.require()
+	return errors.Join(e.require(), e.checkJSON("the response", e.text))
 }
 
 func (e *Example) checkRefused() error {
@@ -264,7 +283,7 @@ func (e *Example) checkRefused() error {
 	if e.status/100 != 2 && !isClientError {
 		return e.errorf("http: want the status of a refusal, 200 to 299 or 400 to 499, got %d", e.status)
 	}
-	return nil // it may have no body
+	return e.checkJSON("the response", e.text) // it may have no body
 }
 
 // readStatus reads the HTTP status. The default is for an example without one; 0 means that it is required.
@@ -303,7 +322,10 @@ func (e *Example) checkRow() error {
 	if e.values["id"] == "" && e.values["reference"] == "" {
 		return e.errorf("want the line id: or reference: and its value in the row")
 	}
-	return errors.Join(e.splitRequest(), e.checkRequestKeys(), e.checkMeaning(), e.require())
+	if err := e.splitRequest(); err != nil {
+		return err // whatever else is found would follow from it
+	}
+	return errors.Join(e.checkRequestKeys(), e.checkMeaning(), e.require())
 }
 
 // checkRequestKeys returns an error for a value of the request above a row if there is no request.
@@ -322,16 +344,21 @@ func (e *Example) splitRequest() error {
 		return e.errorf("a row is a response; remove the request above it")
 	}
 	if !isCurl(e.text) {
-		return nil
+		e.splitResponse()
+		return e.checkJSON("the response", e.text)
 	}
 	command, rest := cutCurl(e.text)
 	e.text = rest
 	e.splitResponse()
 	listing, err := parseCurl(command)
-	isRow := isObject(e.text) || isList(e.text)
 	if err != nil {
 		return e.errorf("a row is a response; remove the request above it, or correct it: %w", err)
 	}
+	err = errors.Join(e.checkJSON("the body of the request", listing.body), e.checkJSON("the response", e.text))
+	if err != nil {
+		return err
+	}
+	isRow := isObject(e.text) || isList(e.text)
 	if !listing.canList() || !isRow {
 		return e.errorf("a row is a response; remove the request above it")
 	}
@@ -355,8 +382,12 @@ func (e *Example) checkMeaning() error {
 		return nil
 	}
 	meaning := cmp.Or(e.values["means"], usualMeaning(word))
-	if !slices.Contains(meanings(), meaning) {
-		return e.errorf("want the line means: and the meaning of the status %q, one of %s", word, strings.Join(meanings(), ", "))
+	known := strings.Join(meanings(), ", ")
+	switch {
+	case meaning == "":
+		return e.errorf("want the line means: and the meaning of the status %q, one of %s", word, known)
+	case !slices.Contains(meanings(), meaning):
+		return e.errorf("means: want one of %s, got %q", known, meaning)
 	}
 	e.values["means"] = meaning
 	return nil

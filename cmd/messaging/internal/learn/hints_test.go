@@ -89,6 +89,51 @@ func TestLearnNotesPrices(t *testing.T) {
 	assert.Equal(t, "not learned: charge.total_cost"+scale, at(got, "sms.send", "scale//"))
 }
 
+// TestLearnSaysHowToWriteAValue: an amount or a time that a line has in another form is in the example nevertheless.
+func TestLearnSaysHowToWriteAValue(t *testing.T) {
+	t.Parallel()
+	const row = `{"rows": [{"messageId": "h-1", "parts": 1, "mills": 35, "at": "2026-11-28 14:05:11"}]}`
+	for line, want := range map[string]string{
+		"price: 0.035":                  `the value of price, "0.035": write it as the example does, such as 35; scale in the contract does the rest`,
+		"price: 0.35":                   `the value of price, "0.35": write it as the example does, such as 35; scale in the contract does the rest`,
+		"price: 0.36":                   `the value of price, "0.36": write it as the example does; scale in the contract does the rest`,
+		"created: 2026-11-28T06:05:11Z": `the value of created, "2026-11-28T06:05:11Z": write it as the example does, such as 2026-11-28 14:05:11; zone in the contract does the rest`,
+		"sent: 2026-11-28 14:05:12":     `the value of sent, "2026-11-28 14:05:12": write it as the example does; zone in the contract does the rest`,
+	} {
+		_, err := learnObject(t, "=== row\nid: h-1\n"+line+"\n\n"+row)
+		require.Error(t, err)
+		assert.True(t, strings.HasSuffix(err.Error(), want), "%v", err)
+	}
+	_, err := learnObject(t, "=== row\nid: h-1\nfrom: ACME\n\n"+row)
+	require.Error(t, err)
+	assert.True(t, strings.HasSuffix(err.Error(), `nothing in the example has the value of from, "ACME"`), "%v", err)
+}
+
+// TestLearnPrintsWhatKeepsItsDefaults: without an example of a row, the whole listing keeps the default names, which a user may not expect.
+func TestLearnPrintsWhatKeepsItsDefaults(t *testing.T) {
+	t.Parallel()
+	const refused = "=== refused\nhttp: 400\nclass: invalid\n\n{\"code\": \"E1\"}\n"
+	const row = "=== row\nid: h-1\n\n{\"rows\": [{\"messageId\": \"h-1\"}]}\n"
+	const inbound = "=== inbound\nfrom: 639171234567\n\nsender=639171234567&body=Hi\n"
+	const delivery = "=== delivery\nid: h-1\nstatus: DELIVRD\n\nmid=h-1&s=DELIVRD\n"
+	const all = requestText + acceptedText + refused + row + inbound + delivery
+	for example, want := range map[string]string{
+		row:      "sms.list: no example of a row: every name is a default\n",
+		inbound:  "webhook.sms: no example of an inbound message: every name is a default\n",
+		delivery: "webhook.delivery: no example of a delivery report: every name is a default\n",
+		refused:  "errors: no example of a refusal: every name is a default\n",
+	} {
+		status, _, progress := run(t, strings.Replace(all, example, "", 1), false)
+		assert.Equal(t, cli.ExitOK, status, progress)
+		assert.Contains(t, progress, want)
+		assert.Equal(t, 1, strings.Count(progress, "no example of"), progress)
+	}
+	_, _, progress := run(t, all, false)
+	assert.NotContains(t, progress, "no example of")
+	_, _, progress = run(t, row, false)
+	assert.NotContains(t, progress, "no example of", "a row alone says that the rest has the default names")
+}
+
 // TestLearnNotesMessages: a refusal whose text is at no path of the contract gets the line to write.
 func TestLearnNotesMessages(t *testing.T) {
 	t.Parallel()

@@ -148,7 +148,7 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 	const distinctive = 4
 	switch {
 	case len(found) == 0:
-		return leaf{}, fmt.Errorf("nothing in the example has the value of %s, %q", concept, value)
+		return leaf{}, fmt.Errorf("nothing in the example has the value of %s, %q%s", concept, value, writtenAs(leaves, concept, value))
 	case len(found) > 1 && len(value) < distinctive:
 		return leaf{}, fmt.Errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(found))
 	}

@@ -9,6 +9,7 @@ package learn
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -98,7 +99,7 @@ const contractPage = "; see docs/contract.md, "
 func (l *learner) noteListing() {
 	unseen := "filters"
 	if len(l.overlay.List.Params) > 0 {
-		unseen = "other filters"
+		unseen = "other filters" + l.unseenFilters()
 	}
 	if l.overlay.List.Params["sortBy"] == "" || l.overlay.List.Params["order"] == "" {
 		unseen += " and order"
@@ -106,22 +107,43 @@ func (l *learner) noteListing() {
 	if l.overlay.List.Params["page"] == "" && l.overlay.List.Params["offset"] == "" {
 		unseen = "paging, " + unseen
 	}
-	l.overlay.note("not in the examples: the names of "+unseen+contractPage+"5. The listing", sectionList, "params")
+	const remedy = `, which keep their defaults: if the service lacks one, name it ""`
+	l.overlay.note("not in the examples: the names of "+unseen+remedy+contractPage+"5. The listing", sectionList, "params")
 	l.noteUnused()
 	if l.examples.row == nil {
-		l.overlay.note("not in the examples: the paths of rows and the names of their members"+contractPage+"5. The listing", sectionList, "record")
+		l.noteAbsent("a row", "the paths of rows and the names of their members"+contractPage+"5. The listing", sectionList, "record")
 	}
+}
+
+// unseenFilters returns the filters of the default contract that were not learned, in parentheses, or "".
+func (l *learner) unseenFilters() string {
+	var unseen []string
+	for _, concept := range filterConcepts() {
+		if l.overlay.List.Params[concept] == "" {
+			unseen = append(unseen, concept)
+		}
+	}
+	if len(unseen) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(unseen, ", ") + ")"
+}
+
+// noteAbsent adds a comment about a kind of examples that is absent, and prints what follows: the user may not expect it.
+func (l *learner) noteAbsent(example, missing, section, key string) {
+	l.overlay.note("not in the examples: "+missing, section, key)
+	l.warnings = append(l.warnings, section+": no example of "+example+": every name is a default")
 }
 
 func (l *learner) noteOtherSections() {
 	if len(l.examples.inbound) == 0 {
-		l.overlay.note("not in the examples: an inbound message"+contractPage+"6. Callbacks", sectionInbound, "params")
+		l.noteAbsent("an inbound message", "an inbound message"+contractPage+"6. Callbacks", sectionInbound, "params")
 	}
 	if len(l.examples.delivery) == 0 {
-		l.overlay.note("not in the examples: a delivery report"+contractPage+"6. Callbacks", sectionDelivery, "params")
+		l.noteAbsent("a delivery report", "a delivery report"+contractPage+"6. Callbacks", sectionDelivery, "params")
 	}
 	if len(l.examples.refused) == 0 {
-		l.overlay.note("not in the examples: a refusal"+contractPage+"4. Errors", sectionErrors, "classes")
+		l.noteAbsent("a refusal", "a refusal"+contractPage+"4. Errors", sectionErrors, "classes")
 	}
 	if l.overlay.Auth.KeyPair.In == "body" && l.overlay.List.Method == "" {
 		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")

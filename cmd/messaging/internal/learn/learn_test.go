@@ -357,7 +357,9 @@ func TestParseErrors(t *testing.T) {
 		"no HTTP status":     {"=== refused\nclass: invalid\nhttp: never\n\n{}", `want an HTTP status, got "never"`},
 		"a status of 500":    {"=== refused\nclass: invalid\nhttp: 500\n\n{}", "want the status of a refusal"},
 		"an unknown class":   {"=== refused\nclass: wrong\nhttp: 400\n\n{}", "class: want one of duplicate, forbidden"},
-		"an unknown meaning": {"=== delivery\nid: 1\nstatus: 7\n\na=1", "want the line means:"},
+		"no meaning":         {"=== delivery\nid: 1\nstatus: 7\n\na=1", "want the line means:"},
+		"an unknown meaning": {"=== delivery\nid: 1\nstatus: LOST\nmeans: lost\n\na=1", `means: want one of delivered, read, queued, sent, failed, expired, rejected, got "lost"`},
+		"an assignment":      {"=== request\nfrom=ACME\nto: 1\n\nto=1", `line 2: "from=" is no "name: value"; want "from: " and the value, or an empty line in front of the text`},
 		"a relative path":    {"=== request\nto: 1\ntext: Hi\npath: m\n\n{}", "begins with /"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -366,6 +368,14 @@ func TestParseErrors(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
+}
+
+// TestParseReadsFormBelowKeys: a form is a text, even without an empty line in front of it.
+func TestParseReadsFormBelowKeys(t *testing.T) {
+	t.Parallel()
+	examples, err := Parse(requestText + acceptedText + "=== delivery\nid: h-1\nstatus: DELIVRD\nid=h-1&s=DELIVRD\n")
+	require.NoError(t, err)
+	assert.Equal(t, "id=h-1&s=DELIVRD", examples.delivery[0].text)
 }
 
 // TestParseReadsStatusLine reads a response with a status line.

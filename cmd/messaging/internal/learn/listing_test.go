@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,6 +81,35 @@ func TestLearnRefusesRequestAsRow(t *testing.T) {
 	}
 }
 
+// TestParseShowsWhereJSONIsWrong has examples of each kind that are meant as JSON. The column may differ by one between implementations of
+// encoding/json.
+func TestParseShowsWhereJSONIsWrong(t *testing.T) {
+	t.Parallel()
+	const curl = "curl 'https://api.example.com/v3/messages?client_ref=otp-1'\n\n"
+	for text, want := range map[string]string{
+		"=== row\nid: h-1\n\n" + curl + "{\"rows\": [\n  {\"messageId\": \"h-1\" \"to\": 1}]}": "line 17, row: the response is not JSON, near line 23, column 2[34]: ",
+		"=== row\nid: h-1\n\n{\"rows\": [,]}":                                                  "line 17, row: the response is not JSON, near line 20, column 1[01]: ",
+		"=== row\nid: h-1\n\nHTTP/1.1 200 OK\nA: b\n\n{\"rows\": [{}, ...]}":                   "line 17, row: the response is not JSON, near line 23, column 1[56]: ",
+		"=== accepted\nid: h-1\n\n\n{\"id\": \"h-1\"":                                          "line 17, accepted: the response is not JSON, near line 21, column 1[234]: ",
+		"=== refused\nhttp: 400\nclass: invalid\n\n[{'code': 1}]":                              "line 17, refused: the response is not JSON, near line 21, column [234]: ",
+		"=== inbound\nfrom: 1\n\nPOST /in HTTP/1.1\n\n{\"from\": 1,}":                          "line 17, inbound: the callback is not JSON, near line 22, column 1[123]: ",
+		"=== delivery\nid: h-1\nstatus: DELIVRD\n\n{\"id\": \"h-1\"} {}":                       "line 17, delivery: the callback is not JSON, near line 21, column 1[45]: ",
+	} {
+		examples, err := Parse(requestText + acceptedText + text)
+		if err == nil { // a callback is read later
+			_, err = Learn(examples)
+		}
+		require.Error(t, err, text)
+		assert.Regexp(t, "^"+want, err.Error(), text)
+	}
+	quoted := strings.Replace(requestText, `"channel": "sms"}`, `"channel": "sms",}`, 1)
+	_, err := learnObject(t, quoted+acceptedText)
+	require.Error(t, err)
+	assert.Regexp(t, "^line 1, request: the body of the request is not JSON, near line 10, column 9[34]: ", err.Error())
+	_, err = learnObject(t, strings.Replace(quoted, "'", `$'`, 1)+acceptedText)
+	require.ErrorContains(t, err, "the body of the request is not JSON")
+}
+
 // TestLearnFilterOnce has a row whose reference is its ID: two filters cannot share a name.
 func TestLearnFilterOnce(t *testing.T) {
 	t.Parallel()
@@ -123,7 +153,8 @@ func TestLearnPaging(t *testing.T) {
 	assert.Nil(t, at(got, "sms.list", "paging"), "the default counts pages from 1")
 	note, _ := at(got, "sms.list", "params//").(string)
 	assert.NotContains(t, note, "paging")
-	assert.Contains(t, note, "the example also has v, meta.current, meta.pages")
+	assert.Contains(t, note, "the request also has v; the response also has meta.current, meta.pages")
+	assert.Contains(t, note, `other filters (reference, id, request, category, from, to) and order, which keep their defaults: if the service lacks one, name it ""`)
 
 	got, err = learnObject(t, "=== row\nid: h-1\npage: 0\n\ncurl 'https://api.example.com/v3/messages?page=0'\n"+rowText)
 	require.NoError(t, err)
@@ -192,9 +223,11 @@ func TestLearnRefusesPaging(t *testing.T) {
 	t.Parallel()
 	const request = "\ncurl 'https://api.example.com/v3/messages?page=1&day=27.11.2026&since=2026-11-27&until=1795356300'\n" + rowText
 	for lines, want := range map[string]string{
-		"page: 2\n":                  `nothing in the example has the value of page, "2"`,
-		"next: 2\n":                  `nothing in the example has the value of next, "2"`,
-		"createdAfter: 27.11.2026\n": "createdAfter: a contract cannot write a time like",
+		"page: 2\n": `nothing in the example has the value of page, "2"`,
+		"next: 2\n": `nothing in the example has the value of next, "2"`,
+		"createdAfter: 27.11.2026\n": `createdAfter: a contract cannot write a time like "27.11.2026", only like 2026-11-28T14:05:00.000Z or 2026-11-28T14:05:00Z or ` +
+			`2026-11-28 14:05:00 or 2026-11-28 or 1795874700 or 1795874700000 or Sat, 28 Nov 2026 14:05:00 GMT or Sat, 28 Nov 2026 14:05:00 +0000: ` +
+			`remove the line, and write "createdAfter": "" to sms.list.params`,
 		"createdAfter: 2026-11-27\ncreatedBefore: 1795356300\n": "createdBefore: want a time in the form of the other bound",
 	} {
 		_, err := learnObject(t, "=== row\nid: h-1\n"+lines+request)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -81,7 +82,8 @@ func (l *learner) learnBound(example *Example, concept string) error {
 	form := formOf(text)
 	switch {
 	case form == "":
-		return example.errorf("%s: a contract cannot write a time like %q: remove the line", concept, text)
+		return example.errorf("%s: a contract cannot write a time like %q, only like %s: remove the line, and write %q: \"\" to sms.list.params",
+			concept, text, strings.Join(formsOf(time.Date(2026, 11, 28, 14, 5, 0, 0, time.UTC)), " or "), concept)
 	case list.Time != "" && list.Time != form:
 		return example.errorf("%s: want a time in the form of the other bound, got %q", concept, text)
 	}
@@ -89,15 +91,29 @@ func (l *learner) learnBound(example *Example, concept string) error {
 	return nil
 }
 
+// timeForms are the forms in which a contract writes a time.
+func timeForms() []string {
+	return []string{"rfc3339ms", "rfc3339", "datetime", "date", "unix", "unixms", "rfc1123", "rfc2822"}
+}
+
 // formOf returns the form in which a contract writes a time, or "".
 func formOf(text string) string {
 	at, _ := table.ParseTime(text, nil)
-	for _, form := range []string{"rfc3339ms", "rfc3339", "datetime", "date", "unix", "unixms", "rfc1123", "rfc2822"} {
+	for _, form := range timeForms() {
 		if table.FormatTime(at, form, time.UTC) == text {
 			return form
 		}
 	}
 	return ""
+}
+
+// formsOf returns a time in each form.
+func formsOf(at time.Time) []string {
+	var texts []string
+	for _, form := range timeForms() {
+		texts = append(texts, table.FormatTime(at, form, time.UTC))
+	}
+	return texts
 }
 
 // learnNext learns where a response has its next page, by the value of the line next, and by its name the flag that says whether one follows.

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
@@ -54,6 +55,12 @@ func (l *learner) learnRow() error {
 	return errors.Join(l.learnNext(example), l.learnLayout(example))
 }
 
+// valueFilters are the filters of the listing by a value of the row.
+func valueFilters() []string { return []string{"reference", "id", "request", "category", "from", "to"} }
+
+// filterConcepts are all filters of the listing.
+func filterConcepts() []string { return append(valueFilters(), "createdAfter", "createdBefore") }
+
 // learnListing learns the path, the method and the filters of the listing from the request above a row. A filter has a value of the row.
 func (l *learner) learnListing(example *Example) error {
 	r := example.listing
@@ -77,7 +84,7 @@ func (l *learner) learnListing(example *Example) error {
 	if err != nil {
 		return err
 	}
-	for _, concept := range []string{"reference", "id", "request", "category", "from", "to"} {
+	for _, concept := range valueFilters() {
 		filter, err := locate(filters, concept, example.values[concept])
 		if err != nil {
 			continue // the request does not show this filter
@@ -174,20 +181,22 @@ type callback struct {
 // callbackURL is the URL of a callback by GET, with its query.
 var callbackURL = regexp.MustCompile(`^(?:[A-Za-z]+://|/)[^\s?]*\?(\S+)$`)
 
-// parseCallback reads a callback: JSON, a form, the URL of a GET, or an HTTP request.
-func parseCallback(text string) (*callback, error) {
+// callbackBody returns the body or the query of a callback: JSON, a form, the URL of a GET, or an HTTP request.
+func callbackBody(text string) (body string, isPOST bool) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
-	isPOST := false
 	if requestLine.MatchString(text) {
 		r := parseHTTP(text)
-		isPOST = r.method == http.MethodPost
-		text = r.body
-		if text == "" {
-			text = r.query
-		}
-	} else if found := callbackURL.FindStringSubmatch(text); found != nil {
-		text = found[1]
+		return cmp.Or(r.body, r.query), r.method == http.MethodPost
 	}
+	if found := callbackURL.FindStringSubmatch(text); found != nil {
+		return found[1], false
+	}
+	return text, false
+}
+
+// parseCallback reads a callback.
+func parseCallback(text string) (*callback, error) {
+	text, isPOST := callbackBody(text)
 	c := &callback{text: text, isJSON: isObject(text) || isList(text)}
 	c.isPOST = isPOST || c.isJSON
 	switch {
@@ -221,6 +230,10 @@ func (l *learner) learnDelivery() error {
 // learnCallbacks finds the known values of callbacks in them.
 func learnCallbacks(names *callbackNames, examples []*Example, concepts []string) error {
 	for i, example := range examples {
+		body, _ := callbackBody(example.text)
+		if err := example.checkJSON("the callback", body); err != nil {
+			return err
+		}
 		c, err := parseCallback(example.text)
 		if err != nil {
 			return example.errorf("%w", err)

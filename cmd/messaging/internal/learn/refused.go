@@ -2,6 +2,7 @@ package learn
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ type refusals struct {
 func (l *learner) learnRefused() error {
 	found := refusals{classes: words{}}
 	for _, example := range knownCodesFirst(l.examples.refused) {
+		if err := l.checkClass(example); err != nil {
+			return err
+		}
 		at, err := l.findCode(example, found.codePaths)
 		if err != nil {
 			return err
@@ -55,6 +59,16 @@ func (l *learner) learnRefused() error {
 	found.codePaths, found.success = l.findSuccess(found.codePaths)
 	l.addRefusals(found)
 	return nil
+}
+
+// checkClass returns an error for a class that has no list of codes, which is forbidden, if the HTTP status does not tell it.
+func (l *learner) checkClass(example *Example) error {
+	class := example.values["class"]
+	if l.defaults.Errors.Classes[class] != nil || example.status == http.StatusForbidden {
+		return nil
+	}
+	return example.errorf("class %s is known by HTTP %d alone, and not by a code: for another status, or for a code, use unauthorized",
+		class, http.StatusForbidden)
 }
 
 // addRefusals adds what the examples show to the overlay.

@@ -22,6 +22,25 @@ func TestLearnUnusualCode(t *testing.T) {
 	assert.Nil(t, at(got, "errors", "code//"))
 }
 
+// TestLearnRefusesForbiddenByCode: only the HTTP status tells the class forbidden, which has no list of codes in a contract.
+func TestLearnRefusesForbiddenByCode(t *testing.T) {
+	t.Parallel()
+	const body = `{"outcome": "DENIED", "fault": {"no": "P-101"}}`
+	for lines, want := range map[string]string{
+		"http: 200\nclass: forbidden\ncode: P-101\n": "line 17, refused: class forbidden is known by HTTP 403 alone, and not by a code",
+		"http: 400\nclass: forbidden\n":              "for another status, or for a code, use unauthorized",
+		"http: 403\nclass: forbidden\ncode: P-101\n": "",
+	} {
+		got, err := learnObject(t, requestText+acceptedText+"=== refused\n"+lines+"\n"+body)
+		if want != "" {
+			require.ErrorContains(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Nil(t, at(got, "errors", "classes", "forbidden"))
+	}
+}
+
 // TestLearnRecipientClass has the code of a number that cannot get the message, for which the default contract has no code.
 func TestLearnRecipientClass(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,11 @@ func fieldConcepts() []string { return []string{"text", "callback", "reference",
 func (l *learner) learnRequest() error {
 	example := l.examples.request
 	r, err := parseRequest(example.text)
+	if r != nil {
+		if err := example.checkJSON("the body of the request", r.body); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return example.errorf("%w", err)
 	}

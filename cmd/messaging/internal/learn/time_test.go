@@ -72,7 +72,7 @@ func TestLearnNamesWhatItDoesNotUse(t *testing.T) {
 		`{"rows": [{"messageId": "h-1", "clientRef": "otp-1", "note": "private"}, {"messageId": "h-2", "note": "secret"}], "nextPage": "opaque"}`)
 	require.NoError(t, err)
 	note, _ := at(got, "sms.list", "params//").(string)
-	assert.Contains(t, note, "; the example also has page_no, per_page, nextPage")
+	assert.Contains(t, note, "; the request also has page_no, per_page; the response also has nextPage")
 	assert.Equal(t, "the example also has note", at(got, "sms.list", "record//"))
 	for _, private := range []string{"7391", "8264", "hunter2", "api_key", "private", "secret", "opaque", "client_ref", "clientRef"} {
 		assert.NotContains(t, note, private)

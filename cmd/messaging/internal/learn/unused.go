@@ -8,7 +8,7 @@ import (
 // noteUnused names the parameters and the members of the listing that the contract does not read, without their values. Those of paging and
 // order are among them.
 func (l *learner) noteUnused() {
-	var parameters, members []string
+	var parameters, others, members []string // others are those of the response outside its rows
 	for _, at := range l.unusedFilters {
 		parameters = appendName(parameters, at, at.path)
 	}
@@ -18,14 +18,15 @@ func (l *learner) noteUnused() {
 			switch {
 			case l.overlay.List.Page.has(at.path):
 			case !isMember:
-				parameters = appendName(parameters, at, path)
+				others = appendName(others, at, path)
 			case !l.isRead(path):
 				members = appendName(members, at, path)
 			}
 		}
 	}
-	l.noteNames(parameters, "params")
-	l.noteNames(members, "record")
+	l.noteNames("the request also has ", parameters, "params")
+	l.noteNames("the response also has ", others, "params")
+	l.noteNames("the example also has ", members, "record")
 }
 
 // appendName appends the name of a value, unless it is a credential's.
@@ -36,10 +37,10 @@ func appendName(names []string, at leaf, path string) []string {
 	return appendNew(names, everyElement(path))
 }
 
-func (l *learner) noteNames(names []string, key string) {
+func (l *learner) noteNames(where string, names []string, key string) {
 	const maxNames = 20
 	if len(names) > 0 {
-		l.overlay.note("the example also has "+strings.Join(names[:min(len(names), maxNames)], ", "), sectionList, key)
+		l.overlay.note(where+strings.Join(names[:min(len(names), maxNames)], ", "), sectionList, key)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 // command holds the flags.
 type command struct {
 	listen, contract string
+	contractPath     string // the absolute path of the contract
 	quiet, open      bool
 	webhooks         map[string]*string
 	faults           []string
@@ -43,8 +45,9 @@ until it is interrupted.
 A fault has the same name and parameters in the flag --fault, on the page and in a POST to /_sandbox/faults:
 
 ` + faultHelp() + `
-Each fault needs n (the next requests), duration or share (0 to 1), and can have skip (requests that pass first), to (a recipient) and
-operation (` + strings.Join(operationNames(), ", ") + `).`,
+Each fault needs n (the next requests, up to 100000), duration (up to 24h) or share (above 0, up to 1), and can have skip (requests that
+pass first, up to 100000), to (a recipient) and operation (` + strings.Join(operationNames(), ", ") + `). If several faults
+apply to a request, one with n comes first, and an older one before a newer one.`,
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
   messaging sandbox --open --quiet
@@ -75,7 +78,11 @@ operation (` + strings.Join(operationNames(), ", ") + `).`,
 func faultHelp() string {
 	var help strings.Builder
 	for _, kind := range faultKinds() {
-		_, _ = fmt.Fprintln(&help, strings.TrimRight(fmt.Sprintf("  %-18s %s", kind.Name, strings.Join(kind.Parameters, ", ")), " "))
+		var parameters []string
+		for _, name := range kind.Parameters {
+			parameters = append(parameters, name+kind.rangeOf(name))
+		}
+		_, _ = fmt.Fprintln(&help, strings.TrimRight(fmt.Sprintf("  %-18s %s", kind.Name, strings.Join(parameters, ", ")), " "))
 	}
 	return help.String()
 }
@@ -108,6 +115,9 @@ func (c *command) check() error {
 	var err error
 	if c.contract != "" {
 		c.config.Contract, err = readContract(c.contract)
+	}
+	if err == nil && c.contract != "" {
+		c.contractPath, err = filepath.Abs(c.contract)
 	}
 	return err
 }
@@ -147,6 +157,9 @@ func (c *command) greet(out io.Writer, base string, main *Sandbox) {
 	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\n", base)
 	for _, credential := range credentials {
 		_, _ = fmt.Fprintf(out, "export %s=%s\n", credential.Name, shellWord(credential.Value))
+	}
+	if c.contract != "" {
+		_, _ = fmt.Fprintf(out, "export %s=%s\n", table.EnvFile, shellWord(c.contractPath))
 	}
 	_, _ = fmt.Fprintf(out, "\nThe page is at %s%s\n", base, Root)
 	if c.config.Password != "" {

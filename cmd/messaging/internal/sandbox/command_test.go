@@ -76,6 +76,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"unknown field \"colour\"":           {"--fault", "slow,n=1,colour=red"},
 		"n must be a whole number, not":      {"--fault", "slow,n=1.5"},
 		"skip must be a whole number":        {"--fault", "slow,n=1,skip="},
+		"id must be a whole number, not a":   {"--fault", "slow,n=1,id=first"},
 		"share must be a number from 0 to 1": {"--fault", "slow,share=half"},
 		"delay is missing: slow waits":       {"--fault", "slow,n=1"},
 		"fault is set twice":                 {"--fault", "slow,fault=page,n=1"},
@@ -96,6 +97,8 @@ func TestCommandRefusesFlags(t *testing.T) {
 	for _, kind := range faultKinds() {
 		assert.Contains(t, stdout.String(), "\n  "+kind.Name)
 	}
+	assert.Regexp(t, `\n  status +status \(200 to 599, by default 429\), retryAfter \(up to 1h\)\n`, stdout.String())
+	assert.Contains(t, stdout.String(), "an older one before a newer one")
 }
 
 // TestFaultsFromTheStart: the flag puts faults in force in every space, and a full reset restores them.
@@ -318,7 +321,8 @@ func TestCommandPrintsCredentialsOfContract(t *testing.T) {
 				environment[found[1]] = found[2]
 				names = append(names, found[1])
 			}
-			assert.Equal(t, append([]string{"MESSAGING_BASE_URL"}, tt.want...), names)
+			assert.Equal(t, append(append([]string{"MESSAGING_BASE_URL"}, tt.want...), "MESSAGING_CONTRACT"), names)
+			assert.Equal(t, file, environment["MESSAGING_CONTRACT"], "for NewClientFromEnv")
 
 			parsed, err := contract.Parse([]byte(tt.contract))
 			require.NoError(t, err)

@@ -48,8 +48,9 @@ type Exchange struct {
 	InLedger bool   `json:"inLedger"`
 	Message  string `json:"message,omitempty"` // the ID of its message
 
-	bytes      int      // how much memory it takes, about
-	requestIDs []string // one for each time that the service processed the request
+	bytes         int      // how much memory it takes, about
+	requestIDs    []string // one for each time that the service processed the request
+	isUnprocessed bool     // it met a fault, so that the service did not process it
 }
 
 // isSend reports whether an exchange is a request to send.

@@ -65,7 +65,7 @@ func parseFault(text string) (faultRule, error) {
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&rule); err != nil {
-		return rule, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return rule, errors.New(strings.TrimPrefix(explainJSON(err).Error(), "the body is not JSON as documented: "))
 	}
 	return rule, rule.compile(time.Now())
 }
@@ -109,6 +109,7 @@ const (
 	maxFaultRules    = 100
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
+	minStatus        = 200
 	maxStatus        = 599
 )
 
@@ -186,8 +187,8 @@ func (f *faultRule) parameters() map[string]bool {
 // checkStatus validates the status, and fills in the default.
 func (f *faultRule) checkStatus() error {
 	f.Status = cmp.Or(f.Status, f.kind.DefaultStatus)
-	if f.Status != 0 && (f.Status < f.kind.FirstStatus || f.Status > maxStatus) {
-		return fmt.Errorf("status must be from %d to %d", f.kind.FirstStatus, maxStatus)
+	if f.Status != 0 && (f.Status < minStatus || f.Status > maxStatus) {
+		return fmt.Errorf("status must be from %d to %d", minStatus, maxStatus)
 	}
 	return nil
 }
@@ -339,9 +340,8 @@ func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	defer st.unlock()
 	rule := st.faults.choose(x.Operation, x.To, time.Now())
 	x.Fault = rule.Fault
-	if slices.Contains([]string{verdictRefused, verdictUnknown}, rule.kind.Verdict) { // otherwise the response decides
-		x.Verdict = rule.kind.Verdict
-	}
+	x.isUnprocessed = rule.Fault != "" && !rule.kind.InLedger
+	x.Verdict = rule.verdict()
 	if rule.Fault != "" {
 		s.live.notify("")
 	}
@@ -397,6 +397,42 @@ func (s *Sandbox) deleteFaults(r *request) (any, error) {
 	}
 	s.live.notify("")
 	return s.getFaults(r)
+}
+
+// verdict returns the verdict of a correct client for a send with the fault, or "" if the response decides.
+func (f *faultRule) verdict() string {
+	switch {
+	case f.kind.Verdict == verdictRefused || f.kind.Verdict == verdictUnknown:
+		return f.kind.Verdict
+	case f.Fault == "page":
+		return verdictOfPage(f.Status)
+	case f.Status != 0:
+		return verdictOfError(f.Status)
+	default:
+		return ""
+	}
+}
+
+// verdictOfPage returns the verdict for a page with an HTTP status: it refuses only if a server sends the status before it processes a request.
+func verdictOfPage(status int) string {
+	beforeProcessing := []int{
+		http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
+	}
+	if slices.Contains(beforeProcessing, status) {
+		return verdictRefused
+	}
+	return verdictUnknown
+}
+
+// verdictOfError returns the verdict for an error of the service with an HTTP status. With a success, the code in the body refuses; a response
+// without a body, or with a part of one, says nothing.
+func verdictOfError(status int) string {
+	hasBody := status != http.StatusNoContent && status != http.StatusPartialContent
+	if status/100 == 2 && hasBody {
+		return verdictRefused
+	}
+	return verdictOf(status)
 }
 
 // verdictOf returns the verdict of a correct client for the status of a response to a send.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -18,8 +19,7 @@ type FaultKind struct {
 	// Parameters are the fields of a rule that only some faults have.
 	Parameters []string `json:"parameters,omitempty"`
 
-	// FirstStatus and DefaultStatus are for the parameter status.
-	FirstStatus   int `json:"-"`
+	// DefaultStatus is that of the parameter status.
 	DefaultStatus int `json:"-"`
 
 	make func(rule *faultRule) messagingtest.Fault
@@ -31,6 +31,21 @@ const (
 	verdictRefused  = "refused"
 	verdictUnknown  = "unknown"
 )
+
+// rangeOf returns the bounds of a parameter and its default in parentheses, or "".
+func (kind FaultKind) rangeOf(parameter string) string {
+	switch parameter {
+	case "status":
+		return fmt.Sprintf(" (%d to %d, by default %d)", minStatus, maxStatus, kind.DefaultStatus)
+	case "delay", "retryAfter":
+		return " (up to 1h)"
+	default:
+		return ""
+	}
+}
+
+// unclearErrors are the statuses of errors of the service that do not refuse.
+const unclearErrors = "204, 206, 3xx, 408, 499 and 5xx"
 
 // faultNames returns the names of all faults.
 func faultNames() []string {
@@ -79,9 +94,8 @@ func faultKinds() []FaultKind {
 			What: "Processes nothing and responds with an error: 429 for a rate limit, 401 for a wrong token, 503 for a service that is not available. " +
 				"The service gives its own code for the status.",
 			Go:            "FaultStatus",
-			Verdict:       "refused; unknown for 408, 499 and 5xx",
+			Verdict:       "refused; unknown for " + unclearErrors,
 			Parameters:    []string{"status", "retryAfter"},
-			FirstStatus:   http.StatusBadRequest,
 			DefaultStatus: http.StatusTooManyRequests,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultStatus(rule.Status, rule.retryAfter)
@@ -99,12 +113,11 @@ func faultKinds() []FaultKind {
 		},
 		{
 			Name:          "status-after",
-			What:          "Processes the message, then responds with an error from 500 to 599, which does not say so.",
+			What:          "Processes the message, then responds with an error, which does not say so.",
 			Go:            "FaultStatusAfter",
 			InLedger:      true,
-			Verdict:       verdictUnknown,
+			Verdict:       "unknown for " + unclearErrors + "; otherwise refused",
 			Parameters:    []string{"status"},
-			FirstStatus:   http.StatusInternalServerError,
 			DefaultStatus: http.StatusInternalServerError,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultStatusAfter(rule.Status, "")
@@ -112,12 +125,11 @@ func faultKinds() []FaultKind {
 		},
 		{
 			Name: "page",
-			What: "Processes nothing and responds with a page of HTML and a status from 500 to 599, as a proxy does for a service that it cannot reach. " +
+			What: "Processes nothing and responds with a page of HTML, as a proxy does for a service that it cannot reach. " +
 				"The client cannot tell it from a page that comes after processing.",
 			Go:            "FaultPage",
-			Verdict:       verdictUnknown,
+			Verdict:       "unknown; refused for 407, 411, 413, 414, 417, 421 and 431",
 			Parameters:    []string{"status"},
-			FirstStatus:   http.StatusInternalServerError,
 			DefaultStatus: http.StatusBadGateway,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultPage(rule.Status)

@@ -119,15 +119,24 @@ func TestFaultRefusesRecipient(t *testing.T) {
 // TestVerdictOfEveryStatus compares the verdict that the page shows with that of the client.
 func TestVerdictOfEveryStatus(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Config{})
-	client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithBreaker(messaging.BreakerPolicy{Off: true}))
-	for status := http.StatusBadRequest; status <= maxStatus; status++ {
-		r.api(http.MethodPost, "faults", `{"fault":"status","n":1,"status":`+itoa(status)+`}`, nil)
-		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
-		require.Error(t, err)
-		assert.Equal(t, messaging.VerdictOf(err).String(), r.exchange(status-http.StatusBadRequest+1).Verdict, "%d: %v", status, err)
+	for fault, inLedger := range map[string]bool{"status": false, "status-after": true, "page": false} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{})
+			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithBreaker(messaging.BreakerPolicy{Off: true}))
+			for status := minStatus; status <= maxStatus; status++ {
+				r.api(http.MethodPost, "faults", `{"fault":"`+fault+`","n":1,"status":`+itoa(status)+`}`, nil)
+				_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+				require.Error(t, err, "%d", status)
+				assert.Equal(t, messaging.VerdictOf(err).String(), r.exchange(status-minStatus+1).Verdict, "%d: %v", status, err)
+			}
+			sent := 0
+			if inLedger {
+				sent = maxStatus - minStatus + 1
+			}
+			assert.Len(t, r.service.Sent(), sent)
+		})
 	}
-	assert.Empty(t, r.service.Sent())
 }
 
 // TestRateLimitPasses lets two requests pass, then limits the rate for one, which the client repeats.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,9 +104,52 @@ func (r *request) decode(to any) error {
 	decoder := json.NewDecoder(bytes.NewReader(r.body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil && !errors.Is(err, io.EOF) {
-		return errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+		return explainJSON(err)
 	}
 	return nil
+}
+
+// explainJSON returns an error of decoding the body of a request in the words of JSON, not of Go.
+func explainJSON(err error) error {
+	mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return fmt.Errorf("%s must be %s, not %s", cmp.Or(mistyped.Field, "the body"), kindOfJSON(mistyped.Type), describeJSON(mistyped.Value))
+}
+
+// kindOfJSON returns what a value of a Go type is in JSON.
+func kindOfJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// describeJSON returns the value of a json.UnmarshalTypeError with its article, but a number as it is: "number 1.5".
+func describeJSON(value string) string {
+	switch value {
+	case "bool":
+		return "true or false"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "string", "number":
+		return "a " + value
+	default:
+		return value
+	}
 }
 
 // httpError is an error with a status of its own. Other errors have status 400.

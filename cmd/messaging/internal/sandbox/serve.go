@@ -27,7 +27,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	x, mask := s.newExchange(r, body)
 	response := &recorder{ResponseWriter: w, holdSuccess: func() { s.awaitMessage(r.Context(), x) }}
-	ctx := messagingtest.WithFault(r.Context(), s.faultFor(x))
+	ctx := messagingtest.ContextWithFault(r.Context(), s.faultFor(x))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	defer func() { // deferred, because the service panics to reset a connection
 		x.Millis = millis(time.Since(began))
@@ -74,7 +74,7 @@ func (s *Sandbox) onRequest(r *http.Request, _ messagingtest.Fault, requestID st
 
 // awaitMessage waits up to maxHold until the sandbox has the message of a request.
 func (s *Sandbox) awaitMessage(ctx context.Context, x *Exchange) {
-	if x.isSend() && x.requestID() != "" {
+	if x.isSend() && !x.isUnprocessed && x.requestID() != "" {
 		_, _ = s.waitUntil(ctx, maxHold, func(st *sandboxState) bool { return st.book.byRequest[x.requestID()] != nil })
 	}
 }
