@@ -66,8 +66,10 @@ func (p *progress) abandon() bool {
 // hasEntered reports whether a request may have begun.
 func (p *progress) hasEntered() bool { return p.state.Load() == progressEntered }
 
+// ErrExpired is matched by Outcome.Err and Record.Err if the message was not sent because it was too late; see InsertOptions.Expire.
+var ErrExpired = errors.New("the message has expired")
+
 var (
-	errExpired  = errors.New("the message has expired")
 	errOutdated = errors.New("the claim is too old, or the job was given to another worker")
 	errHalted   = errors.New("the channel was just paused")
 	// errUnconfirmed is matched if the database could not be asked.
@@ -88,7 +90,7 @@ func (a *attempt) hasExpired() bool {
 // check returns an error if it is too late for the request to begin.
 func (a *attempt) check() error {
 	if a.hasExpired() {
-		return errExpired
+		return ErrExpired
 	}
 	if !isProbe(a.job) && a.channel.halt.isOn() {
 		return errHalted

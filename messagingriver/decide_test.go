@@ -196,7 +196,7 @@ func TestClassifyUnsent(t *testing.T) {
 		want    action
 		channel channelEffect
 	}{
-		{errExpired, false, actionCancel, effectNone},
+		{ErrExpired, false, actionCancel, effectNone},
 		{errHalted, false, actionSnooze, effectNone},
 		{context.Canceled, false, actionSnooze, effectNone},
 		{context.DeadlineExceeded, false, actionSnooze, effectNone},

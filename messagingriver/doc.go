@@ -2,10 +2,14 @@
 // after the commit. Each message is one job of River (github.com/riverqueue/river), in PostgreSQL or SQLite.
 //
 //	outbox, err := messagingriver.NewPostgres(pool, client, messagingriver.Options{})
-//	err = outbox.Migrate(ctx)
-//	err = outbox.Start(ctx) // in a process that sends
+//	if err != nil {
+//		return err
+//	}
+//	if err := outbox.Start(ctx); err != nil { // in a process that sends, after Migrate or "outbox migrate"
+//		return err
+//	}
 //	// ... in the transaction tx that writes the order:
-//	_, err = outbox.Insert(ctx, tx, sms.Message{From: "ACME", To: to, Text: "Your order 17 is ready", ReferenceID: "order-17"})
+//	isNew, err := outbox.Insert(ctx, tx, sms.Message{From: "ACME", To: to, Text: "Your order 17 is ready", ReferenceID: "order-17"})
 //
 // River provides the queues, priorities, schedules, retries and pauses, and rescues jobs whose process died. River UI shows them. This
 // package decides what the outcome of an attempt means for the job:
@@ -29,11 +33,11 @@
 //
 // A message can still be sent twice if
 //
-//   - a person resolves it as Resend although it did go out,
-//   - a process freezes while it writes a request, and the message is resent before that process continues,
+//   - it is resent although it did go out, or the service accepted it but responded with a refusal,
+//   - it is enqueued again after Options.Keep, when its reference ID is forgotten,
+//   - a process freezes while it writes the request, and the message is resent before it continues, or
 //   - the database forgets commits: it fails over to a standby that does not confirm them, SQLite runs without synchronous=full, or a backup
-//     is restored and not compared with what the service lists,
-//   - a program enqueues it again after Options.Keep, when its reference ID is forgotten.
+//     is restored and not compared with what the service lists.
 //
 // # Pauses
 //

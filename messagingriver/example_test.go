@@ -141,9 +141,8 @@ func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
 		message, isChat := outcome.Message.(chatapp2.Message)
-		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused // such as messaging.ErrUnreachable
 		hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
-		if !isChat || !wasNotProcessed || hasOptedOut {
+		if !isChat || outcome.MayHaveBeenSent() || hasOptedOut {
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}

@@ -28,7 +28,7 @@ type failure struct {
 	retryWait   time.Duration // how long this message waits at least if no other does, up to maxMessageWait
 
 	// Before a request.
-	stop             error         // the outbox let no request begin: errExpired, errOutdated, errHalted or errUnconfirmed
+	stop             error         // the outbox let no request begin: ErrExpired, errOutdated, errHalted or errUnconfirmed
 	isDenied         bool          // the message is invalid, or a guard denied it
 	isPostponed      bool          // a guard wants the message later, or could not decide
 	guardWait        time.Duration // how long a postponed message waits
@@ -72,7 +72,7 @@ func newFailure(err error, hasEntered, breakerOpen bool) failure {
 
 // stopOf returns the error by which the outbox let no request begin, or nil if the attempt failed in another way.
 func stopOf(err error) error {
-	for _, stop := range []error{errExpired, errOutdated, errHalted, errUnconfirmed} {
+	for _, stop := range []error{ErrExpired, errOutdated, errHalted, errUnconfirmed} {
 		if errors.Is(err, stop) {
 			return stop
 		}
@@ -91,6 +91,15 @@ func (f *failure) is(target error) bool { return errors.Is(f.err, target) }
 // mayConcernAccount reports whether a permanent refusal, such as by the status 403, may be about the account, because the breaker is open.
 // A message that the service may have is never sent again to find out.
 func (f *failure) mayConcernAccount() bool { return f.breakerOpen && !f.isAmbiguous }
+
+// classes returns the classes of the failure to store.
+func (f *failure) classes() []string {
+	classes := classesOf(f.err)
+	if f.verdict == messaging.Refused && f.isAmbiguous {
+		classes = append(classes, classAmbiguous)
+	}
+	return classes
+}
 
 // reason returns the reason to store.
 func (f *failure) reason() string {

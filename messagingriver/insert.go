@@ -76,7 +76,8 @@ type InsertOptions struct {
 	// MaxAttempts is how many attempts may fail before a message is discarded, 1 to 1,000, by default 25. Attempts that failed because
 	// of the service, the account or a rate do not count.
 	MaxAttempts int
-	// Unguarded sends the messages without asking the client's guards. One-time codes, for example, must reach people who opted out.
+	// Unguarded sends the messages without asking the client's guards. One-time codes, for example, must reach people who opted out. A guard that
+	// checks the 24-hour window of chat app 2, such as conversations.Book, is not asked either.
 	Unguarded bool
 }
 
@@ -103,8 +104,8 @@ func (i *InsertOptions) complete() error {
 // outbox has a message with the same channel and reference ID, Insert keeps that message and returns false. Completed and cancelled
 // messages count for Options.Keep.
 //
-// A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid. If Migrate was
-// not called, the error says so.
+// A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
+// the transaction can continue. After any other error it must be rolled back. If Migrate was not called, the error says so.
 func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
 	args, err := o.argsOf(message)
 	if err != nil {
@@ -115,7 +116,7 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 }
 
 // InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
-// its index and reference ID, and nothing is enqueued. After any other error the transaction must be rolled back.
+// its index and reference ID, and nothing is enqueued.
 //
 // The messages of one call are enqueued in the order of their reference IDs, not in the order of the slice: order-10 before order-2. So
 // concurrent calls with the same messages cannot deadlock. Workers take messages of the same priority in the order in which they were enqueued.

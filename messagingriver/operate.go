@@ -23,17 +23,17 @@ type Record struct {
 	// Job is the ID of River's job, and State its state, such as "completed".
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended, and NotSent after Resend. It is Unknown if no attempt has ended, or if a later attempt
+	// Verdict is the verdict of the last attempt that ended, and NotSent before the first attempt and after Resend. It is Unknown if a later attempt
 	// may have sent the message. With State it says where the message is:
 	//
 	//	State                            Verdict           the message
 	//	any                              Accepted          was sent; final
-	//	available, scheduled, retryable  Refused, NotSent  was not sent, and still waits
-	//	available, scheduled, retryable  Unknown           still waits if Attempted is zero; otherwise it may have been sent
-	//	pending                          not Accepted      was not sent, and still waits: its campaign is paused
+	//	available, scheduled, retryable  Refused, NotSent  was not sent, and waits
+	//	available, scheduled, retryable  Unknown           may have been sent, and is looked up
+	//	pending                          not Accepted      was not sent, and waits: its campaign is paused
 	//	running                          not Accepted      may be sent at this moment
 	//	cancelled                        Refused, NotSent  was not sent; final
-	//	cancelled                        Unknown           was dropped: it was not sent if Attempted is zero; final
+	//	cancelled                        Unknown           may have been sent before it was dropped; final
 	//	discarded                        Refused, NotSent  was not sent; a person decides
 	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
@@ -170,6 +170,9 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 	}
 	if o.doubt.hasRecordedDoubt(m) {
 		return messaging.Unknown
+	}
+	if row.AttemptedAt == nil { // no worker had it
+		return messaging.NotSent
 	}
 	var verdict messaging.Verdict
 	_ = verdict.UnmarshalText([]byte(m.Verdict)) // it stays Unknown without one

@@ -134,6 +134,21 @@ func TestResendOfAnExpiredMessageThatALookupLeftInDoubt(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+// A message that no worker ever had was not sent, even after it was dropped.
+func TestMessageIsNotSentBeforeItsFirstAttempt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		require.Equal(t, messaging.NotSent, show(t, r, "a").Verdict)
+		require.NoError(t, show(t, r, "a").Err)
+		n, err := r.Resolve(t.Context(), messagingriver.Drop, smsKey("a"))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, messaging.NotSent, show(t, r, "a").Verdict)
+	})
+}
+
 // A message that is sent again was not sent, as the person said.
 func TestResentMessageWaits(t *testing.T) {
 	t.Parallel()

@@ -54,24 +54,24 @@ type Options struct {
 	// connections however many workers there are, 1 of them for notifications: 100 workers were as fast with 3 connections as with 10. Add
 	// those that guards, OnOutcome and the rest of the program use at the same time.
 	Workers int
-	// Rate is how many messages this process sends per second, with bursts of a tenth of it; N processes send N times as many. With 0 the rate
-	// limit of the client applies, if it has one.
+	// Rate is how many requests this process makes per second, up to 1,000,000, with bursts of a tenth of it. All channels share it, and lookups
+	// count. N processes make N times as many. It replaces the client's WithRateLimit in this outbox. With 0 that limit applies, if there is one.
 	Rate float64
-	// SendTimeout bounds an attempt, 30 seconds by default. The messages of a killed process are rescued 15 to 45 seconds after
-	// SendTimeout. It must be the same in all processes.
+	// SendTimeout bounds an attempt, 30 seconds by default and at most an hour. The messages of a killed process are rescued 15 to 45 seconds
+	// after SendTimeout. It must be the same in all processes: one with a shorter SendTimeout would take messages from those that still send them.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is discarded, 15 minutes by default. It should be longer
 	// than the service takes to list an accepted message. Lookups that fail prove nothing: then the SMS is looked up again, at most 10 minutes
-	// later, and discarded 24 hours after SettleFor at the latest.
+	// later, and discarded 24 hours after SettleFor at the latest. It must not be negative.
 	SettleFor time.Duration
 	// Keep is how long completed and cancelled messages keep their reference ID from being used again, 30 days by default. Discarded
-	// ones are kept until a person decides.
+	// ones are kept until a person decides. It must not be negative.
 	Keep time.Duration
 	// PollOnly makes River poll for jobs and pauses every second or two, instead of using PostgreSQL's notifications. Set it behind a pooler
 	// such as pgbouncer in transaction mode, which does not pass notifications on. The pool needs pgx.QueryExecModeExec, too.
 	PollOnly bool
 	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
-	// that call Start.
+	// that call Start: the outcomes of a process without it are never reported.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
 	// Logger receives failures in the background, from River and from the outbox, without personal data. Give it a handler of level WARN: at
 	// INFO, River logs every few seconds while messages are sent. The default writes warnings and errors to standard error, as text.

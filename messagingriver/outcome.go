@@ -22,10 +22,11 @@ import (
 // an error or panics, the outbox logs a warning with the error and calls it again, until it returns nil. The waits between the calls grow to
 // 10 minutes. The message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
 //
-// A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
+// A call may take 10 seconds longer than Options.SendTimeout. To send another way unless MayHaveBeenSent, enqueue another message with a reference
+// ID of its own.
 //
-// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. It
-// is called when a message that was resent ends, as NotSent if it had expired. If a person decides about a message before the function was called
+// No decision calls the function: not Resolve or ResolveTx, not CancelCampaign, nor a job that is cancelled with River UI while it waits. Only a
+// message that was resent leads to a call when it ends, as NotSent if it had expired. If a message is decided about before the function was called
 // with its outcome, such as while the function returns errors, that outcome is not reported: each call gets the outcome that the message has at
 // that time.
 //
@@ -37,19 +38,34 @@ type Outcome struct {
 
 	// State is "completed", "cancelled" or "discarded".
 	State rivertype.JobState
-	// Verdict is Accepted, Refused, NotSent (invalid, denied, expired, or too many failures), or Unknown.
+	// Verdict is Accepted, Refused, NotSent (invalid, denied, expired, or too many failures), or Unknown. A chat-app message that was refused as a
+	// duplicate is Unknown, because an earlier attempt may have sent it. Such an SMS is looked up first.
 	Verdict messaging.Verdict
 	// Receipt is the receipt of an accepted message. It is zero if the message was resolved as Sent and no response had a receipt.
 	Receipt messaging.Receipt
 	// Reason is why the message was not accepted. It is empty if the message was accepted. The library adds no number, text or secret to it.
 	Reason string
-	// Err has the text of Reason. It matches the sentinel errors of package messaging that the error of the attempt matched, such as
+	// Err has the text of Reason. It matches ErrExpired, or the sentinel errors of package messaging that the error of the attempt matched, such as
 	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted.
 	Err error
 	// Message is the message as it was enqueued. It is nil after it was accepted, because its content is deleted then, and if it cannot be read.
 	Message messaging.Message
 	// Campaign is InsertOptions.Campaign.
 	Campaign string
+}
+
+// MayHaveBeenSent reports whether the message may have gone out: it was accepted, its outcome is unknown, or the response that refused it names a
+// message. Do not send a fallback then.
+func (o Outcome) MayHaveBeenSent() bool {
+	switch o.Verdict {
+	case messaging.NotSent:
+		return false
+	case messaging.Refused:
+		stored, isStored := errors.AsType[*storedError](o.Err)
+		return isStored && slices.Contains(stored.classes, classAmbiguous)
+	default:
+		return true
+	}
 }
 
 const queueOutcomes = "messaging_outcomes"
@@ -207,8 +223,12 @@ func errorClasses() []errorClass {
 		{"breaker open", messaging.ErrBreakerOpen},
 		{"denied", messaging.ErrDenied},
 		{"postponed", messaging.ErrPostponed},
+		{"expired", ErrExpired},
 	}
 }
+
+// classAmbiguous is the class of a refusal that names a message; see messaging.Error.Ambiguous. It has no sentinel error.
+const classAmbiguous = "ambiguous"
 
 // classesOf returns the names of the sentinel errors that an error matches.
 func classesOf(err error) []string {

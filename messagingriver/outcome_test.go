@@ -69,6 +69,7 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("accepted"))
 		outcome := got.await(t, "accepted")
 		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.True(t, outcome.MayHaveBeenSent())
 		require.Equal(t, completed, outcome.State)
 		require.NotEmpty(t, outcome.Receipt.ID)
 		require.Equal(t, "spring", outcome.Campaign)
@@ -78,22 +79,48 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, chat("refused"))
 		outcome = got.await(t, "refused")
 		require.Equal(t, messaging.Refused, outcome.Verdict)
+		require.False(t, outcome.MayHaveBeenSent())
 		require.Equal(t, cancelled, outcome.State)
 		require.Contains(t, outcome.Reason, "422")
+		require.NotErrorIs(t, outcome.Err, messagingriver.ErrExpired)
 		require.Equal(t, chat("refused"), outcome.Message, "it can be sent another way")
 
 		service.Inject(messagingtest.FaultDropUnread(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("lost"))
 		outcome = got.await(t, "lost")
 		require.Equal(t, messaging.Unknown, outcome.Verdict)
+		require.True(t, outcome.MayHaveBeenSent())
 		require.Equal(t, discarded, outcome.State)
 
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Nanosecond}, text("late"))
 		outcome = got.await(t, "late")
 		require.Equal(t, messaging.NotSent, outcome.Verdict)
+		require.False(t, outcome.MayHaveBeenSent())
+		require.ErrorIs(t, outcome.Err, messagingriver.ErrExpired)
 		for _, reference := range []string{"accepted", "refused", "lost", "late"} {
 			require.Len(t, got.of(reference), 1, reference)
 		}
+	})
+}
+
+// The service may have a message that it refused as a duplicate, or in a response that names a message. A fallback could be a second message.
+func TestRefusedMessageThatMayHaveBeenSent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, r, got := newOutcomeRig(t)
+		r.start(t)
+		service.Inject(messagingtest.FaultCode("200206"), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("duplicate"))
+		outcome := got.await(t, "duplicate")
+		require.ErrorIs(t, outcome.Err, messaging.ErrDuplicate)
+		require.Equal(t, messaging.Unknown, outcome.Verdict)
+		require.True(t, outcome.MayHaveBeenSent())
+
+		service.Inject(messagingtest.FaultStatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("named"))
+		outcome = got.await(t, "named")
+		require.Equal(t, messaging.Refused, outcome.Verdict)
+		require.True(t, outcome.MayHaveBeenSent())
 	})
 }
 

@@ -81,7 +81,7 @@ const (
 
 // Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. It returns an error
 // if the database cannot be reached or is not migrated, or if the clock of this process differs from the database's by more than 5 seconds.
-// It also returns an error if the outbox is started, or another call of Start or Stop is under way. If the clock goes wrong later, the outbox
+// It also returns an error if the outbox has been started already, or another call of Start or Stop is under way. If the clock goes wrong later, the outbox
 // stops working, logs an error, and continues when the clocks agree. The values of ctx are kept; its end does not stop the outbox.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	r := newRun(ctx)
@@ -129,9 +129,10 @@ func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 	return err // the tables are missing
 }
 
-// Stop stops sending. Messages whose request has not begun are left to other processes at once; requests under way end, which takes up to
-// SendTimeout. Then Stop deletes the content of accepted messages, which takes up to 10 seconds; what remains, the next Start deletes. If ctx
-// ends before the requests do, Stop returns its error, and the process may end: River rescues the rest. A stopped outbox can be started again.
+// Stop stops sending. Messages whose request has not begun are left to other processes at once. Requests under way end, which takes up to
+// Options.SendTimeout, and calls of OnOutcome, which may take 10 seconds more. Then Stop deletes the content of accepted messages, which takes up to
+// 10 seconds; what remains, the next Start deletes. If ctx ends before the requests do, Stop returns its error, and the process may end: River
+// rescues the rest. A stopped outbox can be started again.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	r := o.process.currentRun()
 	if r == nil {
@@ -153,8 +154,8 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Alive reports whether this process works: it is started, its clock is right, and it reached its database in the last 30 seconds. It is for
-// health checks.
+// Alive reports whether this process works: the outbox was started, its clock is right, and it reached its database in the last 30 seconds. It is
+// for readiness probes.
 func (o *Outbox[TTx]) Alive() bool {
 	r := o.process.currentRun()
 	sinceReached := uptime() - time.Duration(o.process.reachedAt.Load())

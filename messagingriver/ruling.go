@@ -59,7 +59,7 @@ func (a *attempt) classify(err error, breakerOpen bool) ruling {
 		channelWait:     f.wait,
 		recordedVerdict: f.recordedVerdict(messageAction),
 		reason:          f.reason(),
-		classes:         classesOf(err),
+		classes:         f.classes(),
 	}
 }
 
@@ -158,7 +158,7 @@ func (f *failure) unsentAction() (action, time.Duration) {
 // stopAction is messageAction for an attempt whose request the outbox did not let begin.
 func (f *failure) stopAction() (action, time.Duration) {
 	switch f.stop {
-	case errExpired: //nolint:errorlint // stopOf returns the errors themselves
+	case ErrExpired: //nolint:errorlint // stopOf returns the errors themselves
 		return actionCancel, 0
 	case errOutdated: // another attempt may have the job
 		return actionSnooze, 0

@@ -16,7 +16,7 @@ type ChannelStatus struct {
 	States map[rivertype.JobState]int `json:"states"`
 	// LookedUp is how many of them have an unknown outcome and are looked up. It is 0 for chat apps, whose messages no service lists.
 	LookedUp int `json:"lookedUp"`
-	// Oldest is how long the oldest message that is due has waited.
+	// Oldest is how long the oldest message that is due has waited. In JSON it is a number of nanoseconds.
 	Oldest time.Duration `json:"oldest"`
 	// Paused reports whether the queue is paused.
 	Paused bool `json:"paused"`

@@ -105,7 +105,7 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 	a := o.newAttempt(c, job, m)
 	hasExpired := job.Queue == queueExpired || a.hasExpired() // by the clock of the database, or of this process
 	if hasExpired {                                           // whether or not this version can read it
-		return o.judge(ctx, a, messaging.Receipt{}, errExpired)
+		return o.judge(ctx, a, messaging.Receipt{}, ErrExpired)
 	}
 	message, err := c.decode(job.Args.Message)
 	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
