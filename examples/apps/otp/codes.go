@@ -207,10 +207,9 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 		return o.noteAccepted(ctx, reference, isSMS, outcome.Receipt.ID)
 	}
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
-	isWrongNumber := errors.Is(outcome.Err, messaging.ErrUnreachable) || errors.Is(outcome.Err, messaging.ErrInvalid)
 	var err error
 	switch {
-	case isSMS && isWrongNumber:
+	case isSMS && isAboutNumber(outcome.Err):
 		_, err = o.db.ExecContext(ctx, setRefused, reference)
 	case isSMS:
 		_, err = o.db.ExecContext(ctx, setFailed, reference)
@@ -222,6 +221,11 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 	}
 	_, err = o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // so that no person has to decide about an old code
 	return err
+}
+
+// isAboutNumber reports whether an SMS may have been refused because of its number.
+func isAboutNumber(err error) bool {
+	return errors.Is(err, messaging.ErrInvalid) || errors.Is(err, messaging.ErrUnreachable) || errors.Is(err, messaging.ErrOptedOut)
 }
 
 // noteAccepted notes the service's ID of a message. A report may have come before.

@@ -2,12 +2,13 @@
 // restart, and a kill loses none. The same code also goes out by SMS, once,
 //
 //   - at once, if the chat message was refused or not sent, or a report says that it failed
+//
 //   - otherwise 20 seconds after the request, unless a report says that the chat message was delivered, or the person has used the code
 //
-//	go run ./examples/apps/otp            sends three codes on a test server, and ends
-//	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
-//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows them at /codes/CHALLENGE, and takes
-//	                                      reports at /hooks/delivery, until it is stopped
+//     go run ./examples/apps/otp            sends three codes on a test server, and ends
+//     go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
+//     go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows them at /codes/CHALLENGE, and takes
+//     reports at /hooks/delivery, until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and
