@@ -1,0 +1,936 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+const (
+	ana   = "+639171234567"
+	never = time.Hour // for the SMS of a test that ends before
+)
+
+// The test binary is also the program that is killed.
+func TestMain(m *testing.M) {
+	if _, isKillable := os.LookupEnv("OTP_SCHEMA"); isKillable {
+		if err := serveUntilKilled(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func serveUntilKilled() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	in, err := settingsFromEnv()
+	if err != nil {
+		return err
+	}
+	in.smsAfter = 4 * time.Second
+	in.outbox = messagingriver.Options{Schema: os.Getenv("OTP_SCHEMA"), SendTimeout: time.Second, SettleFor: 3 * time.Second}
+	return listenAndServe(ctx, in)
+}
+
+// database is where the codes are. The schema is empty on SQLite.
+type database struct{ url, schema string }
+
+// databases returns a database of each kind, with the tables. PostgreSQL is OUTBOX_POSTGRES, with a pool of four.
+func databases(t *testing.T) map[string]database {
+	t.Helper()
+	all := map[string]database{"SQLite": {url: filepath.Join(t.TempDir(), "otp.db")}}
+	if postgres := os.Getenv("OUTBOX_POSTGRES"); postgres != "" {
+		schema := "otp" + strings.ToLower(rand.Text())[:12]
+		connection, err := pgx.Connect(t.Context(), postgres)
+		require.NoError(t, err)
+		_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
+		require.NoError(t, err)
+		require.NoError(t, connection.Close(t.Context()))
+		all["PostgreSQL"] = database{url: postgres + "&pool_max_conns=4&search_path=" + schema, schema: schema}
+	}
+	for _, in := range all {
+		require.NoError(t, migrate(t.Context(), in.settings(t, messagingtest.NewServer(t), never)))
+	}
+	return all
+}
+
+func (in database) settings(t *testing.T, service *messagingtest.Server, smsAfter time.Duration) settings {
+	t.Helper()
+	all, err := demoSettings(service, in.url)
+	require.NoError(t, err)
+	all.smsAfter = smsAfter
+	all.outbox = messagingriver.Options{Schema: in.schema}
+	return all
+}
+
+// open opens a program that does not serve.
+func (in database) open(t *testing.T, service *messagingtest.Server, smsAfter time.Duration) *otp {
+	t.Helper()
+	o, err := open(t.Context(), in.settings(t, service, smsAfter))
+	require.NoError(t, err)
+	t.Cleanup(o.close)
+	return o
+}
+
+// program is a program that serves.
+type program struct {
+	t       *testing.T
+	service *messagingtest.Server
+	base    string
+	o       *otp // in the same database; it sends nothing
+}
+
+func startProgram(t *testing.T, in database, service *messagingtest.Server, smsAfter time.Duration) *program {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "localhost:0")
+	require.NoError(t, err)
+	all := in.settings(t, service, smsAfter)
+	all.url = "http://" + listener.Addr().String()
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, listener, all) }()
+	t.Cleanup(func() {
+		stop()
+		assert.NoError(t, <-served)
+	})
+	return &program{t: t, service: service, base: all.url, o: in.open(t, service, smsAfter)}
+}
+
+// call makes a request, and returns the status and the text of the response.
+func call(t *testing.T, method, target string, form url.Values) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, strings.TrimSpace(string(text))
+}
+
+// ask asks for a code, with a request of its own, and returns its challenge.
+func (p *program) ask(number string) string {
+	p.t.Helper()
+	status, challenge := call(p.t, http.MethodPost, p.base+"/codes", url.Values{"to": {number}, "request": {rand.Text()}})
+	require.Equal(p.t, http.StatusAccepted, status)
+	return challenge
+}
+
+func (p *program) verify(challenge, digits string) (int, string) {
+	p.t.Helper()
+	return call(p.t, http.MethodPost, p.base+"/codes/verify", url.Values{"challenge": {challenge}, "code": {digits}})
+}
+
+// waitForStatus waits until the page sees a status.
+func (p *program) waitForStatus(challenge, status string) {
+	p.t.Helper()
+	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
+		_, shown := call(p.t, http.MethodGet, p.base+"/codes/"+challenge, nil)
+		assert.Equal(c, status, shown)
+	}, 30*time.Second, 20*time.Millisecond)
+}
+
+// next returns the next message to a number, which is to come over a channel.
+func (p *program) next(number, channel string) messagingtest.Sent {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	sent, err := p.service.WaitFor(ctx, number)
+	require.NoError(p.t, err)
+	require.Equal(p.t, channel, sent.Channel)
+	return sent
+}
+
+// report has the service report on a message, and returns the statuses of the responses.
+func (p *program) report(sent messagingtest.Sent, status string, options ...messagingtest.CallOption) []int {
+	p.t.Helper()
+	var statuses []int
+	for _, result := range p.service.ReportDelivery(p.t.Context(), sent.ID, status, options...) {
+		require.NoError(p.t, result.Err)
+		statuses = append(statuses, result.StatusCode)
+	}
+	return statuses
+}
+
+// endWait ends the wait for a report, of all codes whose SMS may be needed.
+func (p *program) endWait() {
+	p.t.Helper()
+	_, err := p.o.db.ExecContext(p.t.Context(), "UPDATE code SET sms_due = 1 WHERE sms_due IS NOT NULL")
+	require.NoError(p.t, err)
+}
+
+// countSMS returns how many SMS were enqueued, when none is due any more.
+func (p *program) countSMS() int {
+	p.t.Helper()
+	require.NoError(p.t, p.o.enqueueDue(p.t.Context()))
+	n := 0
+	for record, err := range p.o.outbox.List(p.t.Context()) {
+		require.NoError(p.t, err)
+		if record.Channel == "sms" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, demo(t.Context()))
+}
+
+func TestRunNeedsAMigratedDatabase(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	in, err := demoSettings(service, filepath.Join(t.TempDir(), "otp.db"))
+	require.NoError(t, err)
+	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.NoError(t, migrate(t.Context(), in))
+	require.NoError(t, migrate(t.Context(), in))
+	require.NoError(t, run(t.Context(), service, in))
+	var channels []string
+	for _, sent := range service.Sent() {
+		channels = append(channels, sent.Channel)
+	}
+	assert.Equal(t, []string{"chatapp2", "sms", "chatapp2", "sms"}, channels)
+}
+
+func TestSettingsFromEnvNameAllThatIsMissing(t *testing.T) {
+	required := []string{"DATABASE_URL", "OTP_ADDRESS", "OTP_URL", "OTP_SENDER", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"}
+	others := []string{"MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT"}
+	for _, name := range append(others, required...) {
+		t.Setenv(name, "")
+	}
+	for _, name := range []string{"migrate", "serve"} {
+		err := command(t.Context(), []string{name})
+		for _, missing := range required {
+			require.ErrorContains(t, err, missing)
+		}
+	}
+}
+
+func TestCodeArrivesOverTheChatAppAndIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			sent := p.next(ana, "chatapp2")
+			p.waitForStatus(challenge, "sent")
+			require.Equal(t, []int{http.StatusOK}, p.report(sent, "delivered"))
+			p.waitForStatus(challenge, "delivered")
+			status, number := p.verify(challenge, sent.Code())
+			assert.Equal(t, http.StatusOK, status)
+			assert.Equal(t, ana, number)
+			status, _ = p.verify(challenge, sent.Code())
+			assert.Equal(t, http.StatusGone, status)
+			status, _ = call(t, http.MethodGet, p.base+"/codes/"+challenge, nil)
+			assert.Equal(t, http.StatusGone, status)
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+func TestRefusedChatMessageIsFollowedByAnSMSAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			for number, code := range map[string]string{"+639171234561": "131026", "+639171234562": "131050"} { // unreachable, no marketing
+				service.SetFault("chatapp2", number, messagingtest.FaultCode(code))
+				challenge := p.ask(number)
+				sent := p.next(number, "sms")
+				assert.Equal(t, "ACME", sent.From)
+				p.waitForStatus(challenge, "sent")
+				status, verified := p.verify(challenge, sent.Code())
+				assert.Equal(t, http.StatusOK, status)
+				assert.Equal(t, number, verified)
+			}
+			assert.Len(t, service.Sent(), 2)
+		})
+	}
+}
+
+// The service accepted the chat message, or its response was lost, and no report comes. Then the same code goes out by SMS.
+func TestSilentChatMessageIsFollowedByAnSMSAfterTheWait(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			const smsAfter = 2 * time.Second
+			p := startProgram(t, in, service, smsAfter)
+			faults := map[string]messagingtest.Fault{"+639171234561": {}, "+639171234562": messagingtest.FaultAcceptThenDrop()}
+			for number, fault := range faults {
+				service.SetFault("chatapp2", number, fault)
+				asked := time.Now()
+				p.ask(number)
+				chat := p.next(number, "chatapp2")
+				text := p.next(number, "sms")
+				assert.GreaterOrEqual(t, time.Since(asked), smsAfter)
+				assert.Equal(t, chat.Code(), text.Code())
+				assert.Equal(t, chat.ReferenceID+"-sms", text.ReferenceID)
+			}
+			assert.Equal(t, len(faults), p.countSMS())
+			assert.Len(t, service.Sent(), 2*len(faults))
+		})
+	}
+}
+
+func TestNoSMSOnceThePersonHasTheCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			for i, status := range []string{"delivered", "read", "used"} {
+				number := fmt.Sprint(ana, i)
+				challenge := p.ask(number)
+				sent := p.next(number, "chatapp2")
+				if status == "used" {
+					p.verify(challenge, sent.Code())
+					continue
+				}
+				p.report(sent, status)
+				p.report(sent, "failed", messagingtest.WithErrorCode("131026")) // after a delivery it is wrong
+			}
+			p.endWait()
+			assert.Zero(t, p.countSMS())
+			p.ask(ana)
+			p.endWait()
+			assert.Equal(t, 1, p.countSMS(), "of the person whose code may not have arrived")
+		})
+	}
+}
+
+// Reports about a chat message that failed are followed by one SMS, however often they come, and even after that SMS failed, too.
+func TestOneSMSAfterFailedReports(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			chat := p.next(ana, "chatapp2")
+			p.report(chat, "failed", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+			p.report(chat, "expired", messagingtest.WithStatusTime(time.Now().Add(time.Second)))
+			text := p.next(ana, "sms")
+			p.waitForStatus(challenge, "sent")
+			p.report(text, "failed")
+			p.waitForStatus(challenge, "failed")
+			p.report(chat, "failed", messagingtest.WithStatusTime(time.Now().Add(2*time.Second)))
+			assert.Equal(t, 1, p.countSMS())
+			assert.Len(t, service.Sent(), 2)
+			p.report(chat, "delivered") // late
+			p.waitForStatus(challenge, "delivered")
+			p.report(text, "failed", messagingtest.WithStatusTime(time.Now().Add(3*time.Second)))
+			p.waitForStatus(challenge, "delivered")
+		})
+	}
+}
+
+// The outbox may call noteOutcome again, also after a report.
+func TestOutcomeThatComesAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", ana, messagingtest.FaultCode("131026"))
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			text := p.next(ana, "sms")
+			p.waitForStatus(challenge, "sent")
+			p.report(text, "delivered")
+			refused := messagingriver.Outcome{Verdict: messaging.Refused, Err: messaging.ErrUnreachable}
+			refused.Key = messagingriver.Key{Channel: "chatapp2", Reference: strings.TrimSuffix(text.ReferenceID, "-sms")}
+			accepted := messagingriver.Outcome{Verdict: messaging.Accepted, Receipt: messaging.Receipt{ID: text.ID}}
+			accepted.Key = messagingriver.Key{Channel: "sms", Reference: text.ReferenceID}
+			for _, again := range []messagingriver.Outcome{refused, accepted} {
+				require.NoError(t, p.o.noteOutcome(t.Context(), again))
+			}
+			assert.Equal(t, 1, p.countSMS())
+			p.waitForStatus(challenge, "delivered")
+		})
+	}
+}
+
+// An ambiguous report may have been written by the recipient of another message.
+func TestAmbiguousReportChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			sent := p.next(ana, "chatapp2")
+			p.waitForStatus(challenge, "sent")
+			for _, status := range []string{"failed", "delivered"} {
+				report := messagingtest.DeliveryReport{
+					Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, At: time.Now(), Extra: url.Values{"status": {"sent"}},
+				}
+				for _, result := range service.CallWebhook(t.Context(), sent.CallbackURL, report) {
+					require.NoError(t, result.Err)
+					assert.Equal(t, http.StatusOK, result.StatusCode)
+				}
+			}
+			p.waitForStatus(challenge, "sent")
+			assert.Zero(t, p.countSMS(), "after failed")
+			p.endWait()
+			assert.Equal(t, 1, p.countSMS(), "in spite of delivered")
+		})
+	}
+}
+
+// A report may have only the message ID, and come before the program knows it.
+func TestReportWithoutAReferenceID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			chat := p.next(ana, "chatapp2")
+			p.waitForStatus(challenge, "sent")
+			report := func(id, status string, at time.Time) int {
+				report := messagingtest.DeliveryReport{Status: status, ID: id, At: at}
+				results := service.CallWebhook(t.Context(), p.base+"/hooks/delivery?key=secret-of-a-demo", report)
+				require.Len(t, results, 1)
+				return results[0].StatusCode
+			}
+			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way", "failed", time.Now()))
+			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way, too", "failed", time.Time{}))
+			assert.Equal(t, http.StatusOK, report("of an old code", "failed", time.Now().Add(-2*time.Minute)))
+			assert.Equal(t, http.StatusOK, report(chat.ID, "failed", time.Now()))
+			text := p.next(ana, "sms")
+			require.Eventually(t, func() bool { return report(text.ID, "failed", time.Now()) == http.StatusOK }, 30*time.Second, 20*time.Millisecond)
+			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// The page can tell a number that may be wrong from a failure. The outbox keeps neither code nor number.
+func TestStatusOfAnSMSThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", ana, messagingtest.FaultCode("131026"))
+			service.SetFault("sms", ana, messagingtest.FaultCode("131026"))
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			p.waitForStatus(challenge, "refused")
+			assert.Empty(t, service.Sent())
+			require.Eventually(t, func() bool { return len(contents(t, p.o)) == 0 }, 30*time.Second, 20*time.Millisecond)
+
+			var reference string
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT reference FROM code").Scan(&reference))
+			expired := messagingriver.Outcome{Verdict: messaging.NotSent, Err: errors.New("expired")}
+			expired.Key = messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS}
+			require.NoError(t, p.o.noteOutcome(t.Context(), expired))
+			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// countCodes returns how many codes there are.
+func (p *program) countCodes() int {
+	p.t.Helper()
+	n := 0
+	require.NoError(p.t, p.o.db.QueryRowContext(p.t.Context(), "SELECT COUNT(*) FROM code").Scan(&n))
+	return n
+}
+
+// countSent returns how many messages the service has sent over a channel.
+func (p *program) countSent(channel string) int {
+	n := 0
+	for _, sent := range p.service.Sent() {
+		if sent.Channel == channel {
+			n++
+		}
+	}
+	return n
+}
+
+// contents returns the references of the messages whose content the outbox has.
+func contents(t *testing.T, o *otp) []string {
+	t.Helper()
+	var found []string
+	for record, err := range o.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		if record.Message != nil {
+			found = append(found, record.Reference)
+		}
+	}
+	return found
+}
+
+// Messages that still wait when the person has used the code do not go out.
+func TestWaitingMessagesAreDroppedWithTheCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			o := in.open(t, service, 0)
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "chatapp2"))
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "sms"))
+			p := startProgram(t, in, service, 0)
+			challenge := p.ask(ana)
+			require.Eventually(t, func() bool { return len(contents(t, o)) == 2 }, 30*time.Second, 20*time.Millisecond)
+			var digits string
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT digits FROM code").Scan(&digits))
+			status, _ := p.verify(challenge, digits)
+			require.Equal(t, http.StatusOK, status)
+			assert.Empty(t, contents(t, o))
+			for record, err := range o.outbox.List(t.Context()) {
+				require.NoError(t, err)
+				assert.Equal(t, rivertype.JobStateCancelled, record.State)
+			}
+		})
+	}
+}
+
+func TestFiveWrongTries(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			sent := p.next(ana, "chatapp2")
+			var mu sync.Mutex
+			responses := map[int]int{}
+			var tries sync.WaitGroup
+			for range 4 * maxTries { // at once, so that none slips through
+				tries.Go(func() {
+					status, _ := p.verify(challenge, "wrong")
+					mu.Lock()
+					defer mu.Unlock()
+					responses[status]++
+				})
+			}
+			tries.Wait()
+			assert.Equal(t, map[int]int{http.StatusForbidden: maxTries, http.StatusGone: 3 * maxTries}, responses)
+			status, _ := p.verify(challenge, sent.Code())
+			assert.Equal(t, http.StatusGone, status)
+		})
+	}
+}
+
+// A stranger verifies a code of his own, and names the number of another person.
+func TestVerifiedNumberIsThatOfTheCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			const stranger = "+639181234567"
+			challenge, challengeOfAna := p.ask(stranger), p.ask(ana)
+			digits := p.next(stranger, "chatapp2").Code()
+			for digits == p.next(ana, "chatapp2").Code() { // one in a million
+				challengeOfAna = p.ask(ana)
+			}
+			status, _ := p.verify(challengeOfAna, digits)
+			assert.Equal(t, http.StatusForbidden, status)
+			form := url.Values{"challenge": {challenge}, "code": {digits}, "to": {ana}, "number": {ana}}
+			status, number := call(t, http.MethodPost, p.base+"/codes/verify", form)
+			assert.Equal(t, http.StatusOK, status)
+			assert.Equal(t, stranger, number)
+			status, _ = p.verify("unknown", digits)
+			assert.Equal(t, http.StatusGone, status)
+			status, _ = p.verify("", "")
+			assert.Equal(t, http.StatusGone, status)
+		})
+	}
+}
+
+// askAtOnce asks for codes to one number at once, each with one of the requests, and returns the responses.
+func (p *program) askAtOnce(number string, requests ...string) (statuses map[int]int, challenges map[string]bool) {
+	p.t.Helper()
+	var mu sync.Mutex
+	statuses, challenges = map[int]int{}, map[string]bool{}
+	var asked sync.WaitGroup
+	for _, request := range requests {
+		asked.Go(func() {
+			status, text := call(p.t, http.MethodPost, p.base+"/codes", url.Values{"to": {number}, "request": {request}})
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+			if status == http.StatusAccepted {
+				challenges[text] = true
+			}
+		})
+	}
+	asked.Wait()
+	return statuses, challenges
+}
+
+// A page whose response was lost repeats its request.
+func TestRepeatedRequestSendsOneCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			request := rand.Text()
+			statuses, challenges := p.askAtOnce(ana, request, request, request, request, request, request)
+			assert.Equal(t, map[int]int{http.StatusAccepted: 6}, statuses)
+			assert.Len(t, challenges, 1)
+			const bob = "+639181234567"
+			_, others := p.askAtOnce(bob, request)
+			assert.Len(t, others, 1)
+			for challenge := range others {
+				assert.NotContains(t, challenges, challenge, "of another number")
+			}
+			p.next(ana, "chatapp2")
+			p.next(bob, "chatapp2")
+			assert.Len(t, service.Sent(), 2)
+			assert.Equal(t, 2, p.countCodes())
+		})
+	}
+}
+
+// A number gets three codes, even if many requests come at once, and none of the codes arrives.
+func TestTooManyCodes(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", ana, messagingtest.FaultCode("131026"))
+			service.SetFault("sms", ana, messagingtest.FaultCode("131026"))
+			p := startProgram(t, in, service, never)
+			requests := make([]string, 20)
+			for i := range requests {
+				requests[i] = rand.Text()
+			}
+			statuses, challenges := p.askAtOnce(ana, requests...)
+			assert.Equal(t, map[int]int{http.StatusAccepted: maxCodes, http.StatusTooManyRequests: len(requests) - maxCodes}, statuses)
+			assert.Len(t, challenges, maxCodes)
+			for challenge := range challenges {
+				p.waitForStatus(challenge, "refused")
+			}
+			statuses, _ = p.askAtOnce(ana, rand.Text())
+			assert.Equal(t, map[int]int{http.StatusTooManyRequests: 1}, statuses)
+			p.ask("+639181234567")
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1 WHERE number = $1", ana) // as after five minutes
+			require.NoError(t, err)
+			p.ask(ana)
+		})
+	}
+}
+
+// A code that has expired is neither valid nor sent, and is deleted.
+func TestExpiredCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			sent := p.next(ana, "chatapp2")
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1")
+			require.NoError(t, err)
+			p.endWait()
+			status, _ := p.verify(challenge, sent.Code())
+			assert.Equal(t, http.StatusGone, status)
+			assert.Zero(t, p.countSMS())
+			p.ask("+639181234567")
+			require.NoError(t, p.o.prune(t.Context()))
+			assert.Equal(t, 1, p.countCodes())
+		})
+	}
+}
+
+// The messages of a code are urgent, ask no guard, and are not sent once the code has expired, even if the SMS begins late.
+func TestMessagesExpireWithTheCode(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := in.settings(t, messagingtest.NewServer(t), 0)
+			var err error
+			all.client, err = all.client.With(messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return messaging.Deny(messaging.ErrOptedOut) }))
+			require.NoError(t, err)
+			o, err := open(t.Context(), all)
+			require.NoError(t, err)
+			t.Cleanup(o.close)
+			_, err = o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			_, err = o.db.ExecContext(t.Context(), "UPDATE code SET expires = expires - 240000") // as if four minutes had passed
+			require.NoError(t, err)
+			require.NoError(t, o.enqueueDue(t.Context()))
+			lives := map[string]time.Duration{}
+			for record, err := range o.outbox.List(t.Context()) {
+				require.NoError(t, err)
+				lives[record.Channel] = time.Until(record.Expires).Round(time.Minute)
+				assert.Equal(t, messagingriver.Urgent, record.Priority)
+			}
+			assert.Equal(t, map[string]time.Duration{"chatapp2": validFor, "sms": time.Minute}, lives)
+			require.NoError(t, o.outbox.Start(t.Context()))
+			require.Eventually(t, func() bool { return len(contents(t, o)) == 0 }, 30*time.Second, 20*time.Millisecond)
+			for record, err := range o.outbox.List(t.Context()) {
+				require.NoError(t, err)
+				assert.Equal(t, rivertype.JobStateCompleted, record.State)
+			}
+			require.NoError(t, o.outbox.Stop(context.WithoutCancel(t.Context())))
+		})
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	p := startProgram(t, databases(t)["SQLite"], messagingtest.NewServer(t), never)
+	for _, form := range []url.Values{
+		{"to": {"00639171234567"}, "request": {rand.Text()}},
+		{"to": {"639171234567"}, "request": {rand.Text()}},
+		{"to": {"+63 917 123 4567"}, "request": {rand.Text()}},
+		{"to": {"US.13491208655302741918"}, "request": {rand.Text()}},
+		{"request": {rand.Text()}},
+		{"to": {ana}},
+		{"to": {ana}, "request": {"short"}},
+	} {
+		status, _ := call(t, http.MethodPost, p.base+"/codes", form)
+		assert.Equal(t, http.StatusBadRequest, status, form)
+	}
+	assert.Empty(t, p.service.Sent())
+}
+
+// Without a database the page may try again, and nothing is sent.
+func TestDatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	o, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t), never))
+	require.NoError(t, err)
+	o.close()
+	server := httptest.NewServer(o)
+	defer server.Close()
+	status, text := call(t, http.MethodPost, server.URL+"/codes", url.Values{"to": {ana}, "request": {rand.Text()}})
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Equal(t, "try again", text)
+	status, _ = call(t, http.MethodPost, server.URL+"/codes/verify", url.Values{"challenge": {"c"}, "code": {"1"}})
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	status, _ = call(t, http.MethodGet, server.URL+"/codes/c", nil)
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+}
+
+// The log says what was not sent and which report was not handled, without numbers and codes. Not parallel, because it sets the log.
+func TestLogHasNoNumbersAndNoCodes(t *testing.T) {
+	var log lockedBuffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	service := messagingtest.NewServer(t)
+	service.SetFault("sms", ana, messagingtest.FaultCode("131026"))
+	service.SetFault("chatapp2", ana, messagingtest.FaultAcceptThenDrop())
+	p := startProgram(t, databases(t)["SQLite"], service, time.Second)
+	challenge := p.ask(ana)
+	sent := p.next(ana, "chatapp2")
+	p.waitForStatus(challenge, "refused")
+	p.verify(challenge, "wrong")
+	_, err := p.o.db.ExecContext(t.Context(), "ALTER TABLE code RENAME TO hidden")
+	require.NoError(t, err)
+	assert.Equal(t, []int{http.StatusInternalServerError}, p.report(sent, "delivered"))
+	_, err = p.o.db.ExecContext(t.Context(), "ALTER TABLE hidden RENAME TO code")
+	require.NoError(t, err)
+	text := log.String()
+	assert.Contains(t, text, "is unknown: ")
+	assert.Contains(t, text, "is refused: ")
+	assert.Contains(t, text, "was not handled: ")
+	assert.NotContains(t, text, strings.TrimPrefix(ana, "+"))
+	assert.NotContains(t, text, sent.Code())
+	assert.NotContains(t, text, challenge)
+	assert.NotContains(t, text, "secret-of-a-demo")
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// killable is the program in a process of its own, in a database that outlives it. Tests with one do not run in parallel with others, which could
+// take its address.
+type killable struct {
+	*program
+
+	database
+
+	address string
+	process *exec.Cmd
+}
+
+func startKillable(t *testing.T, in database, service *messagingtest.Server) *killable {
+	t.Helper()
+	free := httptest.NewServer(nil)
+	address := free.Listener.Addr().String()
+	free.Close()
+	k := &killable{program: &program{t: t, service: service, base: "http://" + address, o: in.open(t, service, never)}, database: in, address: address}
+	k.start()
+	t.Cleanup(k.kill)
+	return k
+}
+
+func (k *killable) start() {
+	k.process = exec.Command(os.Args[0])
+	k.process.Stderr = os.Stderr
+	k.process.Env = append(os.Environ(), "MESSAGING_BASE_URL="+k.service.URL, "MESSAGING_TOKEN="+k.service.Token,
+		"MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "DATABASE_URL="+k.url, "OTP_SCHEMA="+k.schema, "OTP_ADDRESS="+k.address,
+		"OTP_URL="+k.base, "OTP_SENDER=ACME")
+	require.NoError(k.t, k.process.Start())
+}
+
+// kill is kill -9.
+func (k *killable) kill() {
+	_ = k.process.Process.Kill()
+	_ = k.process.Wait()
+}
+
+// askUntilAccepted asks as a page does: with the same request, until there is a response.
+func (k *killable) askUntilAccepted(number, request string) (challenge string) {
+	form := url.Values{"to": {number}, "request": {request}}
+	require.Eventually(k.t, func() bool {
+		response, err := http.PostForm(k.base+"/codes", form)
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		challenge = string(text)
+		return err == nil && response.StatusCode == http.StatusAccepted
+	}, time.Minute, 20*time.Millisecond)
+	return challenge
+}
+
+// The process is killed while pages ask and chat messages are being sent. The next one sends what it left: each person gets a code that is valid,
+// and no message twice.
+func TestKillLosesAndRepeatsNothing(t *testing.T) {
+	const people = 30
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			service := messagingtest.NewServer(t)
+			k := startKillable(t, in, service)
+			request := rand.Text()
+			challenges := make([]string, people)
+			numbers := make([]string, people)
+			for i := range people {
+				numbers[i] = fmt.Sprintf("+6391712345%02d", i)
+				if i == 1 {
+					service.InjectFor(700*time.Millisecond, messagingtest.FaultSlow(500*time.Millisecond)) // so that messages are under way
+				}
+				challenges[i] = k.askUntilAccepted(numbers[i], request)
+				if i%10 == 9 {
+					k.kill()
+					k.start()
+				}
+				assert.Equal(t, challenges[i], k.askUntilAccepted(numbers[i], request), "as if the response had been lost")
+			}
+			for i, number := range numbers {
+				sent, err := service.WaitFor(t.Context(), number)
+				require.NoError(t, err)
+				if i%2 == 0 {
+					continue
+				}
+				status, verified := k.verify(challenges[i], sent.Code())
+				assert.Equal(t, http.StatusOK, status)
+				assert.Equal(t, number, verified)
+			}
+			hasSMS := func() bool { return k.countSent("sms") >= people/2 } // of those who have not used their codes
+			require.Eventually(t, hasSMS, time.Minute, 50*time.Millisecond)
+			counts := map[string]int{}
+			for _, sent := range service.Sent() {
+				counts[sent.Channel+" "+sent.To]++
+			}
+			for message, n := range counts {
+				assert.Equal(t, 1, n, message)
+			}
+			assert.Equal(t, people, k.countCodes())
+		})
+	}
+}
+
+// After SIGTERM the program ends with status 0, and the codes are valid in the next process.
+func TestServeEndsOnSIGTERM(t *testing.T) {
+	service := messagingtest.NewServer(t)
+	k := startKillable(t, databases(t)["SQLite"], service)
+	request := rand.Text()
+	challenge := k.askUntilAccepted(ana, request)
+	require.NoError(t, k.process.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, k.process.Wait())
+	k.start()
+	k.askUntilAccepted(ana, request) // until it listens
+	status, number := k.verify(challenge, k.next(ana, "chatapp2").Code())
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, ana, number)
+}
+
+// TestMain would find the goroutines of a database that stays open.
+func TestFailedOpenClosesTheDatabase(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for _, databaseURL := range []string{":memory:", "postgres://localhost:1/none"} {
+		in := database{url: databaseURL}.settings(t, service, never)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := open(ctx, in)
+		require.Error(t, err, "of the store")
+		in.outbox.Rate = -1
+		_, err = open(t.Context(), in)
+		require.Error(t, err, "of the outbox")
+	}
+}
