@@ -22,8 +22,8 @@ import (
 // an error or panics, the outbox logs a warning with the error and calls it again, until it returns nil. The waits between the calls grow to
 // 10 minutes. The message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
 //
-// A call may take 10 seconds longer than Options.SendTimeout. To send another way unless MayHaveBeenSent, enqueue another message with a reference
-// ID of its own.
+// A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own, unless
+// MayHaveBeenSent.
 //
 // No decision calls the function: not Resolve or ResolveTx, not CancelCampaign, nor a job that is cancelled with River UI while it waits. Only a
 // message that was resent leads to a call when it ends, as NotSent if it had expired. If a message is decided about before the function was called
@@ -46,7 +46,8 @@ type Outcome struct {
 	// Reason is why the message was not accepted. It is empty if the message was accepted. The library adds no number, text or secret to it.
 	Reason string
 	// Err has the text of Reason. It matches ErrExpired, or the sentinel errors of package messaging that the error of the attempt matched, such as
-	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted.
+	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted. It is no *messaging.Error: see Verdict and
+	// MayHaveBeenSent instead of calling messaging.VerdictOf.
 	Err error
 	// Message is the message as it was enqueued. It is nil after it was accepted, because its content is deleted then, and if it cannot be read.
 	Message messaging.Message

@@ -45,6 +45,7 @@ var (
 	t                       *testing.T
 	err                     error
 	url, token, key, secret string
+	deliveryURL             string
 	names                   contract.Contract
 	client                  *messaging.Client
 	message                 sms.Message

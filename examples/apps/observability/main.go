@@ -47,11 +47,15 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) (err err
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the server has closed it, unless there was none
-	t, err := newTelemetry(out)
+	spans, err := newSpans(out)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.close(out)) }()
+	t, err := newTelemetry(spans)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, finish(t, out)) }()
 	p, err := newPlay(t.observer, "http://"+listener.Addr().String())
 	if err != nil {
 		return err

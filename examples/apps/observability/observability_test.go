@@ -40,7 +40,7 @@ func TestRunReportsAnAddressThatItCannotServe(t *testing.T) {
 // exported returns the names of the metrics and of the labels that a play exports.
 func exported(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
-	telemetry, err := newTelemetry(io.Discard)
+	telemetry, err := newTelemetry(tracetest.NewNoopExporter())
 	require.NoError(t, err)
 	play, err := newPlay(telemetry.observer, "http://127.0.0.1:1") // no hook is served there: requests go to it directly
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 			}
 		}
 	}
-	require.NoError(t, telemetry.close(io.Discard))
+	require.NoError(t, telemetry.close())
 	return metrics, labels
 }
 

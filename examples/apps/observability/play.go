@@ -4,9 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"time"
+
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
+	"go.opentelemetry.io/otel/sdk/trace"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -59,10 +65,39 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 // reply thanks the customer. The send is within the span of the message, because it has its context.
 func (p *play) reply(ctx context.Context, m webhook.SMSMessage) error {
 	_, err := p.client.SMS.Send(ctx, sms.Message{From: "ACME", To: m.From, Text: "Thank you", ReferenceID: "reply-" + rand.Text()})
-	if messaging.VerdictOf(err) == messaging.NotSent {
-		return err // the service calls again
+	if after, ok := messaging.Retryable(err); ok {
+		return webhook.RetryLater(after) // it has not gone out: the service calls again
 	}
-	return nil
+	return nil // what was refused would be refused again, and what may have gone out could go out twice
+}
+
+// newSpans returns an exporter that prints each span as a JSON object.
+func newSpans(out io.Writer) (trace.SpanExporter, error) {
+	return stdouttrace.New(stdouttrace.WithWriter(out))
+}
+
+// finish exports the last spans, and prints what was sent by verdict and what was received by outcome.
+func finish(t *telemetry, out io.Writer) error {
+	counters := countersOf(t.metrics())
+	if err := t.close(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, counters) // the exporter of spans writes no more
+	return err
+}
+
+// countersOf returns the lines of the counters of messages and events.
+func countersOf(metrics http.Handler) string {
+	w := httptest.NewRecorder()
+	metrics.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody))
+	var counters strings.Builder
+	for line := range strings.Lines(w.Body.String()) {
+		name, _, _ := strings.Cut(line, "{")
+		if name == "messaging_client_sent_messages_total" || name == "messaging_process_duration_seconds_count" {
+			counters.WriteString(line)
+		}
+	}
+	return counters.String()
 }
 
 // rounds plays n rounds, or without end if n is 0, until the context ends.

@@ -3,17 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/otlptranslator"
 	prometheusexporter "go.opentelemetry.io/otel/exporters/prometheus"
-	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -22,8 +18,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingotel"
 )
 
-// A telemetry is the part of a program that exports. A program that sends traces to a collector has otlptracegrpc in place of
-// stdouttrace.
+// A telemetry is the part of a program that exports.
 type telemetry struct {
 	tracers  *trace.TracerProvider
 	meters   *metric.MeterProvider
@@ -31,13 +26,9 @@ type telemetry struct {
 	observer *messagingotel.Observer
 }
 
-// newTelemetry returns a telemetry whose traces go to out.
-func newTelemetry(out io.Writer) (*telemetry, error) {
+// newTelemetry returns a telemetry whose traces go to an exporter, such as that of otlptracegrpc, which sends them to a collector.
+func newTelemetry(spans trace.SpanExporter) (*telemetry, error) {
 	program := resource.NewWithAttributes(semconv.SchemaURL, semconv.ServiceName("observability-example"))
-	spans, err := stdouttrace.New(stdouttrace.WithWriter(out))
-	if err != nil {
-		return nil, err
-	}
 	t := &telemetry{registry: prometheus.NewRegistry()}
 	t.tracers = trace.NewTracerProvider(trace.WithBatcher(spans), trace.WithResource(program))
 	// The names that the dashboard has: messaging.client.sent.messages is messaging_client_sent_messages_total.
@@ -51,30 +42,14 @@ func newTelemetry(out io.Writer) (*telemetry, error) {
 	return t, err
 }
 
-// close exports the spans that are still to be exported, and prints a summary of the metrics.
-func (t *telemetry) close(out io.Writer) error {
+// close exports the spans that are still to be exported.
+func (t *telemetry) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return errors.Join(t.tracers.Shutdown(ctx), t.summary(out), t.meters.Shutdown(ctx))
+	return errors.Join(t.tracers.Shutdown(ctx), t.meters.Shutdown(ctx))
 }
 
 // metrics serves the metrics for Prometheus.
 func (t *telemetry) metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
-}
-
-// summary prints what was sent by verdict, and what was received by outcome.
-func (t *telemetry) summary(out io.Writer) error {
-	w := httptest.NewRecorder()
-	t.metrics().ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody))
-	for line := range strings.Lines(w.Body.String()) {
-		name, _, _ := strings.Cut(line, "{")
-		if name != "messaging_client_sent_messages_total" && name != "messaging_process_duration_seconds_count" {
-			continue
-		}
-		if _, err := io.WriteString(out, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

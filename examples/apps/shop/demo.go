@@ -41,7 +41,7 @@ func demoSettings(service *messagingtest.Server, databaseURL string) (settings, 
 	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
 		return webhook.NewReceiver(append(options, webhook.WithSecret("key", "secret-of-a-demo"))...)
 	}
-	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver, interval: time.Minute}, err
+	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver}, err
 }
 
 // run serves a shop while customers play.
@@ -54,10 +54,15 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 		return err
 	}
 	in.url = "http://" + listener.Addr().String()
+	s, err := start(ctx, in)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer s.close()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- serve(serving, listener, in) }()
+	go func() { served <- s.serve(serving, listener) }()
 	err = play(ctx, service, in.url)
 	stop()
 	return errors.Join(<-served, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -52,11 +53,7 @@ func serveUntilKilled() error {
 	}
 	// An attempt that a kill interrupted is looked up after two seconds, and not for long.
 	in.outbox = messagingriver.Options{Schema: os.Getenv("SHOP_SCHEMA"), SendTimeout: time.Second, SettleFor: 3 * time.Second}
-	listener, err := net.Listen("tcp", in.address)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, listener, in)
+	return listenAndServe(ctx, in)
 }
 
 // database is where a shop is. The schema is empty on SQLite.
@@ -73,7 +70,13 @@ func databases(t *testing.T) map[string]database {
 		_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
 		require.NoError(t, err)
 		require.NoError(t, connection.Close(t.Context()))
-		all["PostgreSQL"] = database{url: postgres + "&pool_max_conns=4&search_path=" + schema, schema: schema}
+		address, err := url.Parse(postgres)
+		require.NoError(t, err)
+		query := address.Query()
+		query.Set("pool_max_conns", "4")
+		query.Set("search_path", schema)
+		address.RawQuery = query.Encode()
+		all["PostgreSQL"] = database{url: address.String(), schema: schema}
 	}
 	for _, in := range all {
 		require.NoError(t, migrate(t.Context(), in.settings(t, messagingtest.NewServer(t))))
@@ -84,14 +87,10 @@ func databases(t *testing.T) map[string]database {
 // open opens the database with database/sql.
 func (in database) open(t *testing.T) *sql.DB {
 	t.Helper()
-	driver := "sqlite"
-	if isPostgres(in.url) {
-		driver = "pgx"
-	}
-	db, err := sql.Open(driver, strings.Replace(in.url, "&pool_max_conns=4", "", 1)) // of pgxpool
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, db.Close()) })
-	return db
+	s := new(shop)
+	require.NoError(t, s.connect(t.Context(), in.url))
+	t.Cleanup(s.close)
+	return s.db
 }
 
 // settings returns the settings of a shop in the database, which the service cannot call.
@@ -164,12 +163,12 @@ func (k *killable) order(id, phone string) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// ledger opens the database without a process that works in it, and returns the orders by state and reports, and the messages.
+// ledger opens the database without a process that works in it, and returns the orders by delivery and reports, and the messages.
 func (k *killable) ledger() (orders map[string]int, messages []messagingriver.Record) {
 	s, err := open(k.t.Context(), k.settings(k.t, k.service))
 	require.NoError(k.t, err)
 	defer s.close()
-	rows, err := s.db.QueryContext(k.t.Context(), "SELECT state || ' ' || reports, COUNT(*) FROM shop_order GROUP BY 1")
+	rows, err := s.db.QueryContext(k.t.Context(), "SELECT delivery || ' ' || reports, COUNT(*) FROM shop_order GROUP BY 1")
 	require.NoError(k.t, err)
 	defer rows.Close()
 	orders = map[string]int{}
@@ -216,11 +215,94 @@ func TestSettingsFromEnvNameAllThatIsMissing(t *testing.T) {
 	for _, name := range names {
 		t.Setenv(name, "")
 	}
-	for _, name := range []string{"migrate", "serve"} {
-		err := command(t.Context(), []string{name})
-		for _, missing := range []string{"DATABASE_URL", "SHOP_ADDRESS", "SHOP_URL", "SHOP_SENDER", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
-			require.ErrorContains(t, err, missing)
+	err := command(t.Context(), []string{"serve"})
+	for _, missing := range []string{"DATABASE_URL", "SHOP_ADDRESS", "SHOP_URL", "SHOP_SENDER", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
+		require.ErrorContains(t, err, missing)
+	}
+	require.EqualError(t, command(t.Context(), []string{"migrate"}), "DATABASE_URL is not set")
+	t.Setenv("DATABASE_URL", filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, command(t.Context(), []string{"migrate"}))
+}
+
+// If the outbox cannot start, the shop does not listen. If the shop cannot listen, it stops the outbox.
+func TestListenAndServeFails(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	in, err := demoSettings(service, filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, err)
+	in.address = taken.Addr().String()
+	in.url = "http://" + in.address
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "Migrate")
+	require.NoError(t, migrate(t.Context(), in))
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "listen")
+}
+
+// The readiness probe passes while the outbox works.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	in := databases(t)["SQLite"].settings(t, messagingtest.NewServer(t))
+	s, err := open(t.Context(), in)
+	require.NoError(t, err)
+	defer s.close()
+	status := func() int {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		return w.Code
+	}
+	assert.Equal(t, http.StatusServiceUnavailable, status())
+	require.NoError(t, s.outbox.Start(t.Context()))
+	assert.Equal(t, http.StatusOK, status())
+	require.NoError(t, s.outbox.Stop(t.Context()))
+	assert.Equal(t, http.StatusServiceUnavailable, status())
+}
+
+// A slow request does not keep the outbox from stopping.
+func TestShutdownEndsRequestsAndTheOutboxAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s, err := start(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
+	require.NoError(t, err)
+	defer s.close()
+	began, goOn := make(chan struct{}), make(chan struct{})
+	s.HandleFunc("GET /slow", func(http.ResponseWriter, *http.Request) {
+		close(began)
+		<-goOn
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- s.serve(ctx, listener) }()
+	responded := make(chan error, 1)
+	go func() {
+		response, err := http.Get("http://" + listener.Addr().String() + "/slow")
+		if err == nil {
+			err = response.Body.Close()
 		}
+		responded <- err
+	}()
+	<-began
+	stop()
+	assert.Eventually(t, func() bool { return !s.outbox.Alive() }, 40*time.Second, 20*time.Millisecond)
+	close(goOn)
+	require.NoError(t, <-responded)
+	require.NoError(t, <-served)
+}
+
+// A redirect would repeat the secret in a body.
+func TestPathThatIsNotCleanIsNotRedirected(t *testing.T) {
+	t.Parallel()
+	s, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
+	require.NoError(t, err)
+	defer s.close()
+	for _, target := range []string{"//hooks/sms?key=secret-of-a-demo", "/hooks/other?key=secret-of-a-demo"} {
+		w := httptest.NewRecorder()
+		cleanPaths(s).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://shop.example"+target, nil))
+		assert.Equal(t, http.StatusNotFound, w.Code, target)
+		assert.Empty(t, w.Body.String(), target)
 	}
 }
 
@@ -261,7 +343,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Forty customers ask at once: each gets one reply.
+// Forty customers ask about their orders at once: each gets one reply.
 func TestManyCustomersAskAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
@@ -270,14 +352,15 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 			const customers = 40
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ('order-1', '+639171234500', 'order-1')")
-			require.NoError(t, err)
+			for i := range customers {
+				s.addOrder(t, fmt.Sprint("order-", i), fmt.Sprintf("+6391712345%02d", i))
+			}
 			server := httptest.NewServer(s)
 			defer server.Close()
 			var calls sync.WaitGroup
 			for i := range customers {
 				calls.Go(func() {
-					question := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i), From: fmt.Sprintf("6391712345%02d", i), To: "ACME", Text: "order-1"}
+					question := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i), From: fmt.Sprintf("6391712345%02d", i), To: "ACME", Text: fmt.Sprint("order-", i)}
 					replies := service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(20))
 					assert.NotEmpty(t, replies)
 				})
@@ -288,6 +371,13 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 			assert.Len(t, service.Sent(), customers)
 		})
 	}
+}
+
+// addOrder adds an order without a message.
+func (s *shop) addOrder(t *testing.T, id, phone string) {
+	t.Helper()
+	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $1)", id, phone)
+	require.NoError(t, err)
 }
 
 // orderBySMS takes an order of a customer who cannot be reached over chat app 2, and returns the shop and the SMS.
@@ -317,9 +407,7 @@ func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 			defer server.Close()
 			report := messagingtest.DeliveryReport{Status: "delivered", ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To}
 			service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
-			var state string
-			require.NoError(t, s.db.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = 'order-1'").Scan(&state))
-			assert.Equal(t, "delivered", state)
+			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 			assert.Len(t, service.Sent(), 1)
 		})
 	}
@@ -373,11 +461,11 @@ func TestReportChangesNoOtherOrder(t *testing.T) {
 			}
 			require.Eventually(t, accepted, time.Minute, 20*time.Millisecond)
 			report(chat, "read")
-			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"))
-			assert.Equal(t, "read", s.columnOf(t, "state", "sms-order-1"))
+			assert.Empty(t, s.columnOf(t, "delivery", "order-1"))
+			assert.Equal(t, "read", s.columnOf(t, "delivery", "sms-order-1"))
 			report(text, "delivered")
-			assert.Equal(t, "delivered", s.columnOf(t, "state", "order-1"))
-			assert.Equal(t, "read", s.columnOf(t, "state", "sms-order-1"))
+			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
+			assert.Equal(t, "read", s.columnOf(t, "delivery", "sms-order-1"))
 		})
 	}
 }
@@ -441,16 +529,16 @@ func TestOneSMSAfterAFailedReport(t *testing.T) {
 			assert.Equal(t, "sms", text.Channel)
 			assert.Equal(t, "order-1-sms", text.ReferenceID)
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
-			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"))
+			assert.Empty(t, s.columnOf(t, "delivery", "order-1"))
 
 			again := failed
 			again.At = time.Now().Add(-time.Hour) // another event about the same message
 			s.call(t, service, again)
 			again.ReferenceID = ""
 			s.call(t, service, again)
-			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"), "the SMS has no report yet")
+			assert.Empty(t, s.columnOf(t, "delivery", "order-1"), "the SMS has no report yet")
 			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ID: text.ID, ReferenceID: text.ReferenceID, To: phone})
-			assert.Equal(t, "failed", s.columnOf(t, "state", "order-1"))
+			assert.Equal(t, "failed", s.columnOf(t, "delivery", "order-1"))
 			time.Sleep(time.Second)
 			assert.Len(t, service.Sent(), 2)
 		})
@@ -463,7 +551,6 @@ func TestNoSMSAfterOtherReports(t *testing.T) {
 	reports := map[string]messagingtest.DeliveryReport{
 		"sent":      {Status: "sent"},
 		"delivered": {Status: "delivered"},
-		"opted out": {Status: "failed", ErrorCode: "131050"},
 		"ambiguous": {Status: "failed", Extra: url.Values{"messageId": {"another"}}},
 	}
 	for name, in := range databases(t) {
@@ -481,7 +568,71 @@ func TestNoSMSAfterOtherReports(t *testing.T) {
 			for id := range reports {
 				assert.Equal(t, id, s.columnOf(t, "reference", id))
 			}
+			assert.Empty(t, s.columnOf(t, "delivery", "ambiguous"))
 			assert.Len(t, service.Sent(), len(reports))
+		})
+	}
+}
+
+// A customer who stopped marketing over chat app 2 gets an SMS: the confirmation of an order is none.
+func TestSMSAfter131050(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			s.takeAccepted(t, "reported", phone)
+			s.call(t, service, messagingtest.DeliveryReport{Status: "failed", ReferenceID: "reported", ErrorCode: "131050"})
+			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131050"))
+			require.NoError(t, s.takeOrder(t.Context(), "refused", phone))
+			for _, id := range []string{"reported", "refused"} {
+				isBySMS := func() bool {
+					return s.columnOf(t, "reference", id) == id+suffixSMS && s.columnOf(t, "verdict", id) == "accepted"
+				}
+				require.Eventually(t, isBySMS, time.Minute, 20*time.Millisecond, id)
+			}
+			assert.Len(t, service.Sent(), 3)
+		})
+	}
+}
+
+// The service may have the message although it refused it, in a response that names a message: an SMS could be the second one.
+func TestNoSMSAfterARefusalThatNamesAMessage(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			service.Inject(messagingtest.FaultStatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "refused" }, time.Minute, 20*time.Millisecond)
+			assert.Equal(t, "order-1", s.columnOf(t, "reference", "order-1"))
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+// An ambiguous report may be about another message. It completes none.
+func TestAmbiguousReportResolvesNothing(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			service.Inject(messagingtest.FaultDropUnread(), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
+			ambiguous := messagingtest.DeliveryReport{Status: "delivered", ReferenceID: "order-1", Extra: url.Values{"messageId": {"m-1", "m-2"}}}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, ambiguous))
+			assert.Equal(t, "unknown", s.columnOf(t, "verdict", "order-1"))
+			assert.Empty(t, s.columnOf(t, "delivery", "order-1"))
+			records, err := s.outbox.Get(t.Context(), "order-1")
+			require.NoError(t, err)
+			assert.Equal(t, rivertype.JobStateDiscarded, records[0].State)
 		})
 	}
 }
@@ -515,7 +666,7 @@ func TestFailedReportOfAUserID(t *testing.T) {
 			s.takeAccepted(t, "order-1", "US.13491208655302741918")
 			failed := messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"}
 			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
-			assert.Equal(t, "failed", s.columnOf(t, "state", "order-1"))
+			assert.Equal(t, "failed", s.columnOf(t, "delivery", "order-1"))
 			assert.Len(t, service.Sent(), 1)
 		})
 	}
@@ -535,9 +686,8 @@ func TestOrderWithTheReferenceOfAnSMS(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
 }
 
-// A message that was refused can be resent, resolved as sent or dropped by a person, and its order follows. After the outbox has deleted the
-// message, refresh does not ask for it again.
-func TestRefreshFollowsARefusedMessage(t *testing.T) {
+// What a person decides about a message shows, although the outbox calls noteOutcome for no decision.
+func TestShowOrderHasTheDecisionOfAPerson(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -546,38 +696,41 @@ func TestRefreshFollowsARefusedMessage(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			service.SetFault("chatapp2", user, messagingtest.FaultCode("131026"))
 			s := newShop(t, service, in)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", user))
-			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "refused" }, time.Minute, 20*time.Millisecond)
-			key := messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
-			steps := []struct {
-				decision messagingriver.Decision
-				refresh  func(context.Context) error
-				verdict  string
-			}{{messagingriver.Resend, s.refreshEnded, ""}, {messagingriver.Sent, s.refresh, "accepted"}}
+			for _, id := range []string{"sent", "dropped"} {
+				require.NoError(t, s.takeOrder(t.Context(), id, user))
+				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == "refused" }, time.Minute, 20*time.Millisecond)
+				assert.Equal(t, "refused", s.show(t, id).Message)
+				assert.Contains(t, s.show(t, id).Reason, "131026")
+			}
 			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
 			time.Sleep(2500 * time.Millisecond) // until the process has heard of it
-			for _, step := range steps {
-				n, err := s.outbox.Resolve(t.Context(), step.decision, key)
+			decide := func(decision messagingriver.Decision, id string) {
+				t.Helper()
+				n, err := s.outbox.Resolve(t.Context(), decision, messagingriver.Key{Channel: "chatapp2", Reference: id})
 				require.NoError(t, err)
 				require.Equal(t, 1, n)
-				require.NoError(t, step.refresh(t.Context()))
-				assert.Equal(t, step.verdict, s.columnOf(t, "verdict", "order-1"))
 			}
+			decide(messagingriver.Resend, "sent")
+			assert.Equal(t, shownOrder{ID: "sent", Channel: "chatapp2", Message: "waiting"}, s.show(t, "sent"))
+			decide(messagingriver.Sent, "sent")
+			assert.Equal(t, "accepted", s.show(t, "sent").Message)
+			decide(messagingriver.Drop, "dropped")
+			assert.Equal(t, "refused", s.show(t, "dropped").Message)
+			assert.Contains(t, s.show(t, "dropped").Reason, "dropped: ")
 
-			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference, verdict) VALUES ('old', 'x', 'old', 'refused')")
+			_, err := s.db.ExecContext(t.Context(), "UPDATE shop_order SET reference = 'old' WHERE id = 'dropped'") // the outbox has no such message
 			require.NoError(t, err)
-			isOpen := func() bool {
-				open, err := s.openReferences(t.Context(), "TRUE")
-				require.NoError(t, err)
-				return len(open) > 0
-			}
-			require.NoError(t, s.refresh(t.Context()))
-			assert.True(t, isOpen(), "refresh does not ask about a message that has ended")
-			require.NoError(t, s.refreshEnded(t.Context()))
-			assert.False(t, isOpen())
-			assert.Equal(t, "refused", s.columnOf(t, "verdict", "old"))
+			assert.Equal(t, "refused", s.show(t, "dropped").Message)
 		})
 	}
+}
+
+// show returns what the shop shows about an order.
+func (s *shop) show(t *testing.T, id string) shownOrder {
+	t.Helper()
+	var order shownOrder
+	require.NoError(t, json.Unmarshal([]byte(s.get(t, id)), &order))
+	return order
 }
 
 // A message whose response was lost is neither repeated nor followed by an SMS, and its report completes it.
@@ -605,7 +758,7 @@ func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 			service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 			require.Eventually(t, hasState(rivertype.JobStateCompleted), time.Minute, 20*time.Millisecond)
 			assert.Equal(t, "accepted", s.columnOf(t, "verdict", "order-1"))
-			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"), "the report is not final")
+			assert.Empty(t, s.columnOf(t, "delivery", "order-1"), "the report is not final")
 			assert.Len(t, service.Sent(), 1)
 
 			// No receipt comes, and the next report has only the message ID.
@@ -614,7 +767,7 @@ func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 			require.NoError(t, s.noteOutcome(t.Context(), outcome))
 			require.Equal(t, report.ID, s.columnOf(t, "message_id", "order-1"))
 			s.call(t, service, messagingtest.DeliveryReport{Status: "delivered", ID: report.ID, To: phone})
-			assert.Equal(t, "delivered", s.columnOf(t, "state", "order-1"))
+			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 		})
 	}
 }
@@ -679,9 +832,7 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 			require.NoError(t, err)
 			at := time.Now()
 			require.Eventually(t, func() bool { return status(sent.ID, at) == http.StatusOK }, 30*time.Second, 50*time.Millisecond)
-			var state string
-			require.NoError(t, s.db.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = 'order-1'").Scan(&state))
-			assert.Equal(t, "delivered", state)
+			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 			assert.Equal(t, http.StatusServiceUnavailable, status("another", time.Now()), "its ID may be stored in a moment")
 			assert.Equal(t, http.StatusOK, status("yet another", time.Now().Add(-time.Hour)))
 		})
@@ -710,7 +861,9 @@ func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, failed), id)
 
-				require.NoError(t, s.refresh(t.Context()))
+				outcome := messagingriver.Outcome{Verdict: messaging.Accepted, Receipt: messaging.Receipt{ID: failed.ID}}
+				outcome.Reference = id
+				require.NoError(t, s.noteOutcome(t.Context(), outcome))
 				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed), id)
 				assert.Equal(t, id+suffixSMS, s.columnOf(t, "reference", id))
 				require.Eventually(t, isAccepted, time.Minute, 20*time.Millisecond)
@@ -728,21 +881,41 @@ func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 	}
 }
 
-// A number with spaces cannot be replied to. The service must not call again for it.
-func TestTextFromANumberWithSpaces(t *testing.T) {
+// A customer who texts the ID of their order gets a reply, which a report can resolve.
+func TestReplyToACustomer(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
 	s := newShop(t, service, databases(t)["SQLite"])
-	server := httptest.NewServer(s)
-	defer server.Close()
-	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ('order-1', '+639171234567', 'order-1')")
+	s.addOrder(t, "order-1", "+639171234567")
+	inbounds(" order-1 ")["sms"].receive(t, service, s)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sent, err := service.WaitFor(ctx, "+639171234567")
 	require.NoError(t, err)
-	question := messagingtest.InboundSMS{ID: "in-1", From: "+63 917 123 4567", To: "ACME", Text: "order-1"}
-	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question) {
-		require.NoError(t, reply.Err)
-		assert.Equal(t, http.StatusOK, reply.StatusCode)
+	assert.Equal(t, "We have your order-1", sent.Text)
+	assert.Equal(t, s.callback, sent.CallbackURL)
+}
+
+// The order of another customer is none of theirs. The service need not call again.
+func TestNoReplyToAnotherCustomer(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	s := newShop(t, service, databases(t)["SQLite"])
+	s.addOrder(t, "order-1", "+639171234567")
+	for _, from := range []string{"639181234567", "+63 917 123 4567", "ACME"} {
+		question := inbound{"/hooks/sms", messagingtest.InboundSMS{ID: "in-" + from, From: from, To: "ACME", Text: "order-1"}}
+		question.receive(t, service, s)
 	}
-	assert.Empty(t, service.Sent())
+	s.requireNoMessages(t)
+}
+
+// requireNoMessages requires that no message was enqueued.
+func (s *shop) requireNoMessages(t *testing.T) {
+	t.Helper()
+	for record, err := range s.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		require.Fail(t, "a message was enqueued", record.Reference)
+	}
 }
 
 // A text that is not about an order, such as STOP, gets no reply.
@@ -756,10 +929,7 @@ func TestNoReplyToOtherTexts(t *testing.T) {
 	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", stop) {
 		assert.Equal(t, http.StatusOK, reply.StatusCode)
 	}
-	for _, err := range s.outbox.List(t.Context()) {
-		require.NoError(t, err)
-		assert.Fail(t, "a reply was enqueued")
-	}
+	s.requireNoMessages(t)
 }
 
 // inbound is a text of a customer, with the path of its webhook.
@@ -878,67 +1048,35 @@ func TestOrderWithTheIDOfAnother(t *testing.T) {
 			assert.Equal(t, http.StatusConflict, status("+639181234567"))
 			assert.Equal(t, http.StatusOK, status("+639171234567"))
 			assert.Equal(t, "+639171234567", s.columnOf(t, "phone", "order-1"))
+
+			_, err = s.db.ExecContext(t.Context(), "DELETE FROM shop_order") // the outbox keeps the message
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusConflict, status("+639181234567"))
 		})
 	}
 }
 
-// What a person decides about a message, such as by the command outbox, reaches its order. A message that waits has no verdict.
-func TestServeRefreshesOpenOrders(t *testing.T) {
+// The response says what is wrong with an order.
+func TestInvalidOrder(t *testing.T) {
 	t.Parallel()
-	for name, in := range databases(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			service := messagingtest.NewServer(t)
-			all := in.settings(t, service)
-			s, err := open(t.Context(), all) // as the command does, in another process
-			require.NoError(t, err)
-			defer s.close()
-
-			all.interval = 20 * time.Millisecond
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			ctx, stop := context.WithCancel(t.Context())
-			served := make(chan error, 1)
-			go func() { served <- serve(ctx, listener, all) }()
-			defer func() {
-				stop()
-				assert.NoError(t, <-served)
-			}()
-
-			hasVerdict := func(id, verdict string) {
-				t.Helper()
-				require.Eventually(t, func() bool { return s.columnOf(t, "verdict", id) == verdict }, time.Minute, 20*time.Millisecond)
-			}
-			decide := func(decision messagingriver.Decision, id string) {
-				t.Helper()
-				require.Eventually(t, func() bool { // once no worker has it
-					n, err := s.outbox.Resolve(t.Context(), decision, messagingriver.Key{Channel: "chatapp2", Reference: id})
-					return err == nil && n == 1
-				}, time.Minute, 20*time.Millisecond)
-			}
-			service.Inject(messagingtest.FaultAcceptThenDrop(), 2)
-			for _, id := range []string{"sent", "dropped"} {
-				require.NoError(t, s.takeOrder(t.Context(), id, "+639171234567"))
-				hasVerdict(id, "unknown")
-			}
-			decide(messagingriver.Sent, "sent")
-			hasVerdict("sent", "accepted")
-			decide(messagingriver.Drop, "dropped")
-			hasVerdict("dropped", "dropped")
-
-			require.NoError(t, s.outbox.PauseChannel(t.Context(), "chatapp2"))
-			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
-			time.Sleep(200 * time.Millisecond) // ten refreshes
-			assert.Empty(t, s.columnOf(t, "verdict", "waiting"))
-
-			_, err = s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference, verdict) VALUES ('old', 'x', 'old', 'refused')")
-			require.NoError(t, err)
-			require.Eventually(t, func() bool { // it asks about messages that have ended, too
-				open, err := s.openReferences(t.Context(), "reference = 'old'")
-				return err == nil && len(open) == 0
-			}, 20*time.Second, 20*time.Millisecond)
-		})
+	s, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
+	require.NoError(t, err)
+	defer s.close()
+	for _, test := range []struct{ id, phone, want string }{
+		{"order-1", "", "check the phone number"},
+		{"order-1", "+63 917 123 4567", "check the phone number"},
+		{"", "+639171234567", "check the ID of the order"},
+		{strings.Repeat("1", 300), "+639171234567", "check the ID of the order"},
+	} {
+		form := strings.NewReader(url.Values{"id": {test.id}, "phone": {test.phone}}.Encode())
+		request := httptest.NewRequest(http.MethodPost, "/orders", form)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request)
+		assert.Equal(t, http.StatusBadRequest, w.Code)
+		assert.Equal(t, test.want, strings.TrimSpace(w.Body.String()))
 	}
+	s.requireNoMessages(t)
 }
 
 // A person says that a chat-app message with an unknown outcome did not go out, after it has expired. The customer gets an SMS.
@@ -952,7 +1090,7 @@ func TestSMSForAMessageInDoubtThatHasExpired(t *testing.T) {
 			service.Inject(messagingtest.FaultDropUnread(), 1)
 			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
-			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order-1"))
+			assert.Equal(t, "unknown", s.show(t, "order-1").Message)
 			expire := `UPDATE river_job SET metadata = jsonb_patch(metadata, '{"expires": "2020-01-01T00:00:00Z"}') WHERE kind = 'messaging'`
 			if in.schema != "" {
 				expire = `UPDATE river_job SET metadata = metadata || '{"expires": "2020-01-01T00:00:00Z"}' WHERE kind = 'messaging'`
@@ -992,7 +1130,6 @@ func TestShowOrder(t *testing.T) {
 			defer s.close()
 			assert.Equal(t, "there is no such order", s.get(t, "order 1"))
 			require.NoError(t, s.takeOrder(t.Context(), "order 1", "+639171234567"))
-			require.NoError(t, s.refresh(t.Context()))
 			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"waiting"}`, s.get(t, "order 1"))
 
 			kill := `UPDATE river_job SET state = 'retryable', attempted_at = created_at, metadata = jsonb_patch(metadata, '{"river:rescue_count": 1}')`
@@ -1001,18 +1138,17 @@ func TestShowOrder(t *testing.T) {
 			}
 			_, err = s.db.ExecContext(t.Context(), kill)
 			require.NoError(t, err)
-			require.NoError(t, s.refresh(t.Context()))
 			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order 1"))
 
-			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET state = 'delivered', verdict = 'accepted', reference = 'order 1-sms'")
+			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET delivery = 'delivered', verdict = 'accepted', reference = 'order 1-sms'")
 			require.NoError(t, err)
 			assert.Equal(t, `{"id":"order 1","channel":"sms","message":"delivered"}`, s.get(t, "order 1"))
 		})
 	}
 }
 
-// An order whose message has an unknown outcome, is resent and then refused is open again while its SMS waits.
-func TestOrderIsOpenWhileItsSMSWaits(t *testing.T) {
+// An order whose message has an unknown outcome, is resent and then refused waits for its SMS.
+func TestOrderWaitsForItsSMS(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -1028,8 +1164,8 @@ func TestOrderIsOpenWhileItsSMSWaits(t *testing.T) {
 			_, err := s.outbox.Resolve(t.Context(), messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
 			require.NoError(t, err)
 			require.Eventually(t, func() bool { return s.columnOf(t, "reference", "order-1") != "order-1" }, time.Minute, 20*time.Millisecond)
-			require.NoError(t, s.refresh(t.Context()))
 			assert.Empty(t, s.columnOf(t, "verdict", "order-1"))
+			assert.Equal(t, shownOrder{ID: "order-1", Channel: "sms", Message: "waiting"}, s.show(t, "order-1"))
 		})
 	}
 }
@@ -1108,7 +1244,7 @@ func TestOrderHasOneMessageAcrossKills(t *testing.T) {
 			require.Eventually(t, func() bool { return len(service.Sent()) >= orders/2 }, time.Minute, 50*time.Millisecond)
 			k.kill()
 			taken, messages := k.ledger()
-			assert.Equal(t, map[string]int{"placed 0": orders}, taken)
+			assert.Equal(t, map[string]int{" 0": orders}, taken)
 			byChannel := map[string]int{}
 			for _, message := range messages {
 				byChannel[message.Channel]++

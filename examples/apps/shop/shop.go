@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -28,12 +29,12 @@ type shop struct {
 	http.ServeMux
 
 	db       *sql.DB
+	pool     *pgxpool.Pool       // of db, or nil on SQLite
 	book     *conversations.Book // opt-outs
 	store    *sqlstore.Store     // events that were handled
 	outbox   *messagingriver.Outbox[*sql.Tx]
 	sender   string // of SMS
 	callback string // where the service reports delivery
-	close    func() // the database
 }
 
 func open(ctx context.Context, in settings) (*shop, error) {
@@ -45,14 +46,23 @@ func open(ctx context.Context, in settings) (*shop, error) {
 		s.close()
 		return nil, err
 	}
+	s.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
+	s.HandleFunc("GET /healthz", s.health)
 	s.HandleFunc("POST /orders", s.order)
 	s.HandleFunc("GET /orders/{id}", s.showOrder)
 	return s, nil
 }
 
+// health serves the readiness probe.
+func (s *shop) health(w http.ResponseWriter, _ *http.Request) {
+	if !s.outbox.Alive() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
 // serveHooks serves the callbacks, with a store in the shop's database.
 func (s *shop) serveHooks(in settings) error {
-	hooks, err := in.newReceiver(webhook.WithStore(s.store))
+	hooks, err := in.newReceiver(webhook.WithStore(s.store), webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook()))
 	if err != nil {
 		return err
 	}
@@ -65,72 +75,76 @@ func (s *shop) serveHooks(in settings) error {
 	return err
 }
 
-// openDatabase opens the database, with the outbox and the receiver's store in it. All use the transactions of database/sql.
+// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything. An event that another
+// call is handling, or that the handler wants again, is no error.
+func errorHook() webhook.Hook {
+	return webhook.Hook{End: func(_ context.Context, r webhook.Result) {
+		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
+		if r.StatusCode >= http.StatusInternalServerError && !isExpected {
+			log.Printf("shop: the event %q was not handled: %v", r.ID, r.Err)
+		}
+	}}
+}
+
+// openDatabase opens the database, with the outbox, the opt-outs and the receiver's store in it. All use the transactions of database/sql.
 func openDatabase(ctx context.Context, in settings) (*shop, error) {
 	s := &shop{sender: in.sender}
-	in.outbox.OnOutcome = s.noteOutcome
-	connect := s.openSQLite
-	if isPostgres(in.databaseURL) {
-		connect = s.openPostgres
-	}
-	if err := connect(ctx, in); err != nil {
+	if err := s.connect(ctx, in.databaseURL); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.store, err = sqlstore.New(ctx, s.db, 0); err != nil {
+	if err := s.build(ctx, in); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *shop) openSQLite(ctx context.Context, in settings) error {
-	db, err := sql.Open("sqlite", "file:"+in.databaseURL+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+func (s *shop) connect(ctx context.Context, databaseURL string) (err error) {
+	if isPostgres(databaseURL) {
+		s.pool, err = pgxpool.New(ctx, databaseURL)
+		if err != nil {
+			return err
+		}
+		s.db = stdlib.OpenDBFromPool(s.pool)
+		return nil
+	}
+	s.db, err = sql.Open("sqlite", "file:"+databaseURL+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
-	s.db = db
-	s.close = func() { _ = db.Close() }
-	client, err := s.guard(ctx, in.client)
-	if err == nil {
-		s.outbox, err = messagingriver.NewSQLite(db, client, in.outbox)
-	}
+	s.db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
+	return nil
+}
+
+// build makes the parts of the shop on its database. The client asks the book of opt-outs before each message.
+func (s *shop) build(ctx context.Context, in settings) (err error) {
+	s.store, err = sqlstore.New(ctx, s.db, 0)
 	if err != nil {
-		s.close()
+		return err
+	}
+	s.book, err = conversations.New(ctx, s.db, conversations.Options{AllChannels: true})
+	if err != nil {
+		return err
+	}
+	client, err := in.client.With(messaging.WithGuard(s.book.Guard))
+	if err != nil {
+		return err
+	}
+	in.outbox.OnOutcome = s.noteOutcome
+	if s.pool != nil {
+		s.outbox, err = messagingriver.NewPostgresSQL(s.pool, client, in.outbox)
+	} else {
+		s.outbox, err = messagingriver.NewSQLite(s.db, client, in.outbox)
 	}
 	return err
 }
 
-func (s *shop) openPostgres(ctx context.Context, in settings) error {
-	pool, err := pgxpool.New(ctx, in.databaseURL)
-	if err != nil {
-		return err
+// close closes the database. Everything is committed.
+func (s *shop) close() {
+	_ = s.db.Close()
+	if s.pool != nil {
+		s.pool.Close()
 	}
-	db := stdlib.OpenDBFromPool(pool)
-	s.db = db
-	s.close = func() {
-		_ = db.Close()
-		pool.Close()
-	}
-	client, err := s.guard(ctx, in.client)
-	if err == nil {
-		s.outbox, err = messagingriver.NewPostgresSQL(pool, client, in.outbox)
-	}
-	if err != nil {
-		s.close()
-	}
-	return err
-}
-
-// guard opens the book of opt-outs, and returns a client that asks it before each message.
-func (s *shop) guard(ctx context.Context, client *messaging.Client) (*messaging.Client, error) {
-	book, err := conversations.New(ctx, s.db, conversations.Options{AllChannels: true})
-	if err != nil {
-		return nil, err
-	}
-	s.book = book
-	return client.With(messaging.WithGuard(book.Guard))
 }
 
 func isPostgres(databaseURL string) bool {
@@ -139,20 +153,18 @@ func isPostgres(databaseURL string) bool {
 
 // createTables creates the tables that do not exist, and updates those of the outbox. Only one process may call it at a time. Of an order,
 //
-//   - state is "placed", or the last status that was reported of its message,
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
 //   - message_id is the ID that the service gave this message, once it is known,
-//   - verdict is the verdict on this message, "dropped" if a person dropped it, and empty while it waits,
-//   - is_closed is set once the outbox has deleted this message, so that no one can resend it.
+//   - verdict is the verdict on this message, and empty while it waits; the decisions of people are in the outbox alone,
+//   - delivery is the last status that was reported of this message: it may be "delivered" before the goods are.
 //
-// A customer whose order has a verdict other than "accepted", or the state "failed", may not have heard from the shop.
+// A customer whose order has a verdict other than "accepted", or the delivery "failed", may not have heard from the shop.
 func (s *shop) createTables(ctx context.Context) error {
 	for _, statement := range []string{
-		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'placed',
-			reports INT NOT NULL DEFAULT 0, reference TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '',
-			is_closed BOOLEAN NOT NULL DEFAULT FALSE)`,
+		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, reference TEXT NOT NULL UNIQUE,
+			message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '', delivery TEXT NOT NULL DEFAULT '', reports INT NOT NULL DEFAULT 0)`,
 		"CREATE INDEX IF NOT EXISTS shop_order_message ON shop_order (message_id)",
-		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE verdict <> 'accepted' AND NOT is_closed",
+		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE message_id = '' AND verdict IN ('', 'unknown')",
 	} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -174,7 +186,7 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case errors.Is(err, messaging.ErrInvalid):
-		http.Error(w, "check the phone number", http.StatusBadRequest)
+		http.Error(w, "check the "+invalidField(err), http.StatusBadRequest)
 	case errors.Is(err, errReservedID):
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	case errors.Is(err, errOtherOrder):
@@ -185,11 +197,20 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shownOrder is what the shop knows about the message of an order. Channel is "sms" if an SMS was enqueued in place of a chat-app message.
+// invalidField names the field of the form that makes a message invalid.
+func invalidField(err error) string {
+	if invalid, ok := errors.AsType[*messaging.ValidationError](err); ok && invalid.Field == "To" {
+		return "phone number"
+	}
+	return "ID of the order"
+}
+
+// shownOrder is what customer service sees of the message of an order. Channel is "sms" if an SMS was enqueued in place of a chat-app message.
 type shownOrder struct {
 	ID      string `json:"id"`
 	Channel string `json:"channel"`
-	Message string `json:"message"` // a reported status such as "delivered", or else the verdict, or "waiting"
+	Message string `json:"message"`          // a reported status such as "delivered", or else "waiting" or the verdict
+	Reason  string `json:"reason,omitempty"` // why it was not accepted
 }
 
 // showOrder serves the state of an order, also to those who did not place it: a real shop knows who asks.
@@ -207,22 +228,34 @@ func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderOf returns the state of an order, or sql.ErrNoRows.
+// orderOf returns what is known about the message of an order, or sql.ErrNoRows. It asks the outbox, which also has what people decided.
 func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
-	var reference, state, verdict string
-	const query = "SELECT reference, state, verdict FROM shop_order WHERE id = $1"
-	if err := s.db.QueryRowContext(ctx, query, id).Scan(&reference, &state, &verdict); err != nil {
+	var reference, verdict, delivery string
+	const query = "SELECT reference, verdict, delivery FROM shop_order WHERE id = $1"
+	if err := s.db.QueryRowContext(ctx, query, id).Scan(&reference, &verdict, &delivery); err != nil {
 		return shownOrder{}, err
 	}
-	order := shownOrder{ID: id, Channel: "chatapp2", Message: "waiting"}
+	order := shownOrder{ID: id, Channel: "chatapp2", Message: delivery}
 	if reference != id {
 		order.Channel = "sms"
 	}
-	switch {
-	case state != "placed": // a report counts more than a verdict
-		order.Message = state
-	case verdict != "":
+	if delivery != "" { // a report counts more than a verdict
+		return order, nil
+	}
+	records, err := s.outbox.Get(ctx, reference)
+	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
 		order.Message = verdict
+		return order, nil
+	}
+	if err != nil {
+		return shownOrder{}, err
+	}
+	record := records[0] // the other channel uses another reference ID
+	order.Message = record.Verdict.String()
+	order.Reason = record.Reason
+	wasNotSent := record.Verdict == messaging.NotSent || record.Verdict == messaging.Refused
+	if wasNotSent && record.Finalized.IsZero() {
+		order.Message = "waiting"
 	}
 	return order, nil
 }
@@ -264,8 +297,12 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 		// It has no Fallback: the service's SMS and that of the shop could both arrive.
 	}
 	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then the shop sends an SMS
-	if _, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
+	enqueued, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options)
+	if err != nil {
 		return err
+	}
+	if enqueued == 0 { // the outbox knows the reference ID from an order that the table no longer has, and would send nothing
+		return errOtherOrder
 	}
 	return tx.Commit()
 }
@@ -281,12 +318,12 @@ func checkPhone(ctx context.Context, tx *sql.Tx, id, phone string) error {
 }
 
 // noteOutcome stores the verdict on the message of an order, and the message ID, by which report finds the order. It replaces a chat-app message
-// that provably did not go out. The outcome of a message that was replaced changes nothing: no order has its reference ID.
+// that provably did not go out, also after 131050: the customer has stopped marketing, and a confirmation is none. The outcome of a message that was
+// replaced changes nothing: no order has its reference ID.
 func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
 	message, isChat := outcome.Message.(chatapp2.Message)
-	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
-	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
-	if isChat && wasNotProcessed && !hasOptedOut {
+	isDenied := errors.Is(outcome.Err, messaging.ErrDenied) // by the guard, which would deny the SMS, too
+	if isChat && !outcome.MayHaveBeenSent() && !isDenied {
 		err := s.replaceUnsent(ctx, outcome.Key, message.To)
 		if !errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS
 			return err
@@ -296,82 +333,6 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	const note = `UPDATE shop_order SET verdict = $1, message_id = COALESCE(NULLIF($2, ''), message_id)
 		WHERE reference = $3 AND (verdict <> 'accepted' OR $1 = 'accepted')`
 	_, err := s.db.ExecContext(ctx, note, outcome.Verdict.String(), outcome.Receipt.ID, outcome.Reference)
-	return err
-}
-
-// refresh stores what people decided about messages that wait or have an unknown outcome, such as by "outbox resolve". The outbox does not call
-// noteOutcome for their decisions.
-func (s *shop) refresh(ctx context.Context) error {
-	return s.refreshOrders(ctx, "verdict IN ('', 'unknown')")
-}
-
-// refreshEnded is like refresh, for messages that were refused, not sent or dropped, which a person may still resend or resolve as sent. There may be
-// many of them, such as to customers who opted out, and few change: serve calls refresh more often.
-func (s *shop) refreshEnded(ctx context.Context) error {
-	return s.refreshOrders(ctx, "verdict NOT IN ('', 'unknown')")
-}
-
-// refreshOrders stores the verdicts on the messages of open orders for which a condition holds.
-func (s *shop) refreshOrders(ctx context.Context, condition string) error {
-	references, err := s.openReferences(ctx, condition)
-	if err != nil {
-		return err
-	}
-	for _, reference := range references {
-		if err = s.refreshOrder(ctx, reference); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openReferences returns the reference IDs of open orders for which a condition holds. An order is open if its message was not accepted, as long as
-// the outbox has the message.
-func (s *shop) openReferences(ctx context.Context, condition string) ([]string, error) {
-	const query = "SELECT reference FROM shop_order WHERE verdict <> 'accepted' AND NOT is_closed AND "
-	rows, err := s.db.QueryContext(ctx, query+condition)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has the error
-	var references []string
-	for rows.Next() {
-		var reference string
-		if err = rows.Scan(&reference); err != nil {
-			return nil, err
-		}
-		references = append(references, reference)
-	}
-	return references, rows.Err()
-}
-
-// refreshOrder stores the verdict on the message of an order, and the message ID. The verdict is empty while the message waits, and "unknown" while
-// it may be out, such as after a kill.
-func (s *shop) refreshOrder(ctx context.Context, reference string) error {
-	records, err := s.outbox.Get(ctx, reference)
-	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
-		_, err = s.db.ExecContext(ctx, "UPDATE shop_order SET is_closed = TRUE WHERE reference = $1", reference)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	record := records[0] // the other channel uses another reference ID
-	verdict := record.Verdict.String()
-	if record.State == "cancelled" && record.Verdict == messaging.Unknown {
-		verdict = "dropped"
-	}
-	mayBeOut := record.Verdict == messaging.Unknown && !record.Attempted.IsZero()
-	if record.Finalized.IsZero() && !mayBeOut { // it waits
-		verdict = ""
-	}
-	messageID := ""
-	if record.Receipt != nil {
-		messageID = record.Receipt.ID
-	}
-	const update = `UPDATE shop_order SET verdict = $1, message_id = COALESCE(NULLIF($2, ''), message_id)
-		WHERE reference = $3 AND verdict <> 'accepted'`
-	_, err = s.db.ExecContext(ctx, update, verdict, messageID, reference)
 	return err
 }
 
@@ -396,10 +357,11 @@ func (s *shop) replaceUnsent(ctx context.Context, key messagingriver.Key, phone 
 // enqueueSMS enqueues an SMS in place of the chat-app message of an order. From then on the order is about the SMS.
 func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) error {
 	text := sms.Message{From: s.sender, To: phone, Text: "Thank you for " + id, ReferenceID: id + suffixSMS, CallbackURL: s.callback}
-	if _, err := s.outbox.Insert(ctx, tx, text); err != nil {
+	options := messagingriver.InsertOptions{Expire: 24 * time.Hour} // a later one would confuse the customer
+	if _, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{text}, options); err != nil {
 		return err
 	}
-	const update = "UPDATE shop_order SET reference = $1, state = 'placed', message_id = '', verdict = '' WHERE reference = $2"
+	const update = "UPDATE shop_order SET reference = $1, message_id = '', verdict = '', delivery = '' WHERE reference = $2"
 	_, err := tx.ExecContext(ctx, update, text.ReferenceID, id)
 	return err
 }
@@ -407,12 +369,15 @@ func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) err
 // report changes an order, in the transaction that notes the report as handled. If its chat-app message failed, report replaces it by an SMS.
 // Reports can arrive out of order, and two at once.
 func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error {
+	if report.Ambiguous { // it may be about another message
+		return nil
+	}
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err
 	}
 	reference, err := referenceOf(ctx, tx, report)
-	if err != nil {
+	if err != nil || reference == "" { // of another message
 		return err
 	}
 	if err = s.accept(ctx, tx, reference, report.ID); err != nil {
@@ -421,7 +386,7 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if !report.Status.Final() {
 		return nil
 	}
-	return s.changeState(ctx, tx, reference, report)
+	return s.changeDelivery(ctx, tx, reference, report)
 }
 
 // accept stores that the service has accepted a message, even if its response was lost. It locks the order until the transaction ends.
@@ -438,24 +403,24 @@ func (s *shop) accept(ctx context.Context, tx *sql.Tx, reference, messageID stri
 	return err
 }
 
-// changeState stores the final status of a message in its order, and replaces a chat-app message that failed by an SMS. Some services report that a
+// changeDelivery stores the final status of a message in its order, and replaces a chat-app message that failed by an SMS. Some services report that a
 // message failed, and deliver it later. Then the customer gets both.
-func (s *shop) changeState(ctx context.Context, tx *sql.Tx, reference string, report webhook.DeliveryReport) error {
+func (s *shop) changeDelivery(ctx context.Context, tx *sql.Tx, reference string, report webhook.DeliveryReport) error {
 	var id, phone string
 	var before webhook.Status
-	err := tx.QueryRowContext(ctx, "SELECT id, phone, state FROM shop_order WHERE reference = $1", reference).Scan(&id, &phone, &before)
+	err := tx.QueryRowContext(ctx, "SELECT id, phone, delivery FROM shop_order WHERE reference = $1", reference).Scan(&id, &phone, &before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return nil
 	}
 	if err != nil || !report.Status.Supersedes(before) {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
+	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET delivery = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
 	if err != nil {
 		return err
 	}
 	isOfChat := reference == id // not of its SMS
-	if !isOfChat || !needsSMS(report) {
+	if !isOfChat || !report.Status.Failed() {
 		return nil
 	}
 	err = s.enqueueSMS(ctx, tx, id, phone)
@@ -463,12 +428,6 @@ func (s *shop) changeState(ctx context.Context, tx *sql.Tx, reference string, re
 		return nil
 	}
 	return err
-}
-
-// needsSMS reports whether a report says that a chat-app message did not arrive, for a reason other than an opt-out.
-func needsSMS(report webhook.DeliveryReport) bool {
-	const optedOut = "131050" // the platform's code
-	return report.Status.Failed() && report.ErrorCode != optedOut && !report.Ambiguous
 }
 
 // referenceOf returns the reference ID of the message of a report, which it looks up by the message ID if the report has no reference ID.
@@ -505,9 +464,7 @@ func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) 
 	if hasTime && age > time.Hour {
 		return false, nil
 	}
-	const query = `SELECT EXISTS (SELECT 1 FROM shop_order
-		WHERE verdict <> 'accepted' AND NOT is_closed -- as in the index
-		AND verdict IN ('', 'unknown') AND message_id = '')`
+	const query = "SELECT EXISTS (SELECT 1 FROM shop_order WHERE message_id = '' AND verdict IN ('', 'unknown'))" // as in the index
 	isEarly := false
 	err := tx.QueryRowContext(ctx, query).Scan(&isEarly)
 	return isEarly, err
@@ -526,8 +483,8 @@ func (s *shop) note(ctx context.Context, m conversations.Inbound) error {
 	return err
 }
 
-// reply notes a STOP or START, and enqueues a reply, in the transaction that records the event as handled: a customer gets one reply to each
-// text. The reference ID does not depend on m.ID, which may be empty.
+// reply notes a STOP or START, and replies to a customer who texts the ID of their order. The reply is enqueued in the transaction that records the
+// event as handled: a customer gets one reply to each text. Its reference ID does not depend on m.ID, which may be empty.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err := s.note(ctx, conversations.FromSMS(m)); err != nil {
 		return err
@@ -537,19 +494,20 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 		return err
 	}
 	id := strings.TrimSpace(m.Text)
-	var state string
-	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", id).Scan(&state)
+	var phone string
+	err = tx.QueryRowContext(ctx, "SELECT phone FROM shop_order WHERE id = $1", id).Scan(&phone)
 	if errors.Is(err, sql.ErrNoRows) { // not about an order
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	reply := sms.Message{From: s.sender, To: m.From, Text: id + " is " + state, ReferenceID: "reply-" + rand.Text()}
-	_, err = s.outbox.Insert(ctx, tx, reply)
-	if errors.Is(err, messaging.ErrInvalid) { // such as a number with spaces: another call would fail, too
-		log.Print("shop: a text gets no reply: ", err) // the error has no number
+	isTheirs := strings.TrimPrefix(m.From, "+") == strings.TrimPrefix(phone, "+")
+	if !isTheirs {
 		return nil
 	}
+	reply := sms.Message{From: s.sender, To: phone, Text: "We have your " + id, ReferenceID: "reply-" + rand.Text(), CallbackURL: s.callback}
+	options := messagingriver.InsertOptions{Expire: time.Hour}
+	_, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, options)
 	return err
 }
