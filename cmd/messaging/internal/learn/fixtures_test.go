@@ -16,6 +16,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 )
 
@@ -67,7 +68,7 @@ func TestLearnsPage(t *testing.T) {
 	assert.Equal(t, []any{"messages.0.status.name"}, at(got, "sms.send", "response", "status"))
 	for _, note := range []string{"accepted", "params"} {
 		section := map[string]string{"accepted": "sms.send", "params": "sms.list"}[note]
-		assert.Contains(t, string(page), at(got, section, note+"//"), "the page shows it")
+		assert.Contains(t, string(page), document.Encode(at(got, section, note+"//")), "the page shows it")
 	}
 }
 

@@ -16,8 +16,9 @@ func (l *learner) learnRequest() error {
 	example := l.examples.request
 	r, err := parseRequest(example.text)
 	if r != nil {
-		if err := example.checkJSON("the body of the request", r.body); err != nil {
-			return err
+		invalid := example.checkJSON("the body of the request", r.body)
+		if invalid != nil {
+			return invalid // the error of the request would follow from it
 		}
 	}
 	if err != nil {
