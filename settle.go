@@ -24,8 +24,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused: its SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says
-//     more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
+//   - It is listed as refused (see Verdict). The verdict is Refused, and Error.Code is its SendStatus. Any other message whose delivery failed
+//     was accepted.
 //   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed under the conditions of Settle.
 //
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
@@ -231,10 +231,11 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 // Verdict returns what a listed row says about its message. It requests nothing: it judges the row by the contract of the client, as Settle
 // and SendOnce do.
 //
-//   - Accepted: the row has an ID, and nothing in it says otherwise, even if its status is not in the contract. A message whose delivery failed was
-//     accepted: the Status of the row says what became of it.
-//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected. The row has no delivery status that shows that the
-//     message got further, and no error for a duplicate: the service may have taken the first message of that name.
+//   - Accepted: the row has an ID, and nothing in it says otherwise, even if its status is not in the contract. A message of which only the
+//     delivery failed was accepted: the Status of the row says what became of it.
+//   - Refused: the SendStatus is a word of sms.send.refused, and no delivery status, such as sent or delivered, shows that the message went out.
+//     In a row without a delivery status, a word for failed or rejected refuses, too. The row has no error for a duplicate: the service may have
+//     taken the first message of that name.
 //   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or a field that decides could not be read (see
 //     ReadError).
 //

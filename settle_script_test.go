@@ -545,6 +545,8 @@ func TestSettleJudgesTheRow(t *testing.T) {
 		"a send that failed":               {`{` + known + `,"sendStatus":"FAILED"}`, messaging.Refused, "FAILED"},
 		"a send that was rejected":         {`{` + known + `,"sendStatus":"rejected","dlrStatus":"pending"}`, messaging.Refused, "rejected"},
 		"a word that refuses":              {`{` + known + `,"sendStatus":"NO_CREDIT"}`, messaging.Refused, "NO_CREDIT"},
+		"a word that refuses, and failed":  {`{` + known + `,"sendStatus":"NO_CREDIT","dlrStatus":"failed"}`, messaging.Refused, "NO_CREDIT"},
+		"a word that refuses, yet sent":    {`{` + known + `,"sendStatus":"NO_CREDIT","dlrStatus":"sent"}`, messaging.Accepted, ""},
 		"a send that expired":              {`{` + known + `,"sendStatus":"expired"}`, messaging.Accepted, ""},
 		"a delivery that failed":           {`{` + known + `,"dlrStatus":"failed"}`, messaging.Accepted, ""},
 		"a send that failed in delivery":   {`{` + known + `,"sendStatus":"failed","dlrStatus":"failed"}`, messaging.Accepted, ""},

@@ -46,10 +46,11 @@ Environment:
 Exit status:
 
   0   done; a message was accepted, found, or listed in full
-  1   a message was refused or is not listed, rows could not be read in full, or check found something wrong
+  1   a message was refused, rows could not be read in full, or check found something wrong
   2   the command line or the environment cannot be used
   3   a message was not sent
   4   it is unknown whether a message was sent, or a listing ended early
+  5   a message is not listed, and may have been sent
 
 The help of each command says more.`,
 		Example: `  messaging sandbox --open

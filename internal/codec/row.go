@@ -248,8 +248,13 @@ func (r *currentRow) isBlank(slot int) bool {
 func (r *currentRow) unusableReason(c *column) string {
 	isPresent := func(slot int) bool { return r.values[slot].Kind > jsonscan.Null }
 	isForeign := func(slot int) bool { return isPresent(slot) && !r.isText(slot) }
+	isMeaningful := func(slot int) bool {
+		return r.isText(slot) && r.format.vocabulary.isState(strings.TrimSpace(r.word(slot)))
+	}
 	isID := c.concept == "id"
 	switch {
+	case isID && slices.ContainsFunc(c.slots, isMeaningful):
+		return "is not an ID, but a status or an error code of the contract"
 	case isID && slices.ContainsFunc(c.slots, isPresent):
 		return "is not an ID"
 	case isID && len(c.slots) > 0:

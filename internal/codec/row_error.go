@@ -11,9 +11,10 @@ const noCode = "an error without a code"
 
 // errorCode returns the value of sms.Transaction.ErrorCode. Places of the contract come first: a code there counts if it has a class, and an
 // error without a code by its text. If there is neither a code nor an error, an error under a common name counts. errorCode returns "" if the
-// delivery status shows that the service took the message.
+// delivery status shows that the service took the message: then the error is that of the delivery.
 func (r *currentRow) errorCode() string {
-	if !isOpen(r.transaction.Status) {
+	tx := &r.transaction
+	if !isOpen(tx.Status) && !r.format.isRefused(tx) {
 		return ""
 	}
 	errors := &r.format.errors

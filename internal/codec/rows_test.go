@@ -146,11 +146,15 @@ func namesMessage(t *table.Table, text string) bool {
 	if table.IsPlaceholder(text) || utf8.RuneCountInString(text) > 256 || strings.ContainsFunc(text, isForeign) {
 		return false
 	}
-	var words []string
-	for _, lists := range []map[string][]string{t.WebhookDelivery.Statuses, t.Errors.Classes} {
-		words = slices.Concat(words, slices.Concat(slices.Collect(maps.Values(lists))...))
+	withLetters := func(lists map[string][]string) []string {
+		hasNone := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
+		return slices.DeleteFunc(slices.Concat(slices.Collect(maps.Values(lists))...), hasNone)
 	}
-	words = slices.DeleteFunc(words, func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) })
+	codes := withLetters(t.Errors.Classes)
+	if table.Match(codes, text, false) >= 0 || table.Match(codes, strings.ToLower(text), false) >= 0 {
+		return false
+	}
+	words := withLetters(t.WebhookDelivery.Statuses)
 	for _, word := range t.SMSSend.Accepted {
 		if !strings.HasSuffix(word, "*") { // an ID may begin as such words do
 			words = append(words, word)
@@ -670,11 +674,25 @@ func TestRowObjectIsUnreadable(t *testing.T) {
 	}
 }
 
+// An error code counts only as it is written, as in a response: an ID that differs in case is an ID.
+func TestRowIDThatResemblesACode(t *testing.T) {
+	t.Parallel()
+	const codes = `{"errors": {"classes": {"insufficientBalance": ["P-220"], "unauthorized": ["E3*"]}}}`
+	for _, id := range []string{"p-220", "P-2201", "e3b0c442", "e3"} {
+		page := readRows(t, codes, `{"id":"`+id+`"}`)
+		assert.Empty(t, page.Unreadable, id)
+		assert.Equal(t, id, page.Transactions[0].ID)
+	}
+	for _, id := range []string{"P-220", "E301"} {
+		assert.NotEmpty(t, readRows(t, codes, `{"id":"`+id+`"}`).Unreadable, id)
+	}
+}
+
 func TestRowWithoutIDIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
 		`""`, `" "`, `"None"`, `"null"`, `"undefined"`, `"N/A"`, `"-"`, `0`, `"0"`, `"%i"`, `false`, `{}`,
-		"\"a\xff1\"", `"a\u00001"`, `"two words"`, `"Accepted"`, `"undelivered"`, `"` + strings.Repeat("a1", 129) + `"`,
+		"\"a\xff1\"", `"a\u00001"`, `"two words"`, `"` + strings.Repeat("a1", 129) + `"`,
 	} {
 		page := readRows(t, "", `{"text":"t","id":`+id+`}`)
 		assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "ID", Path: "id"}, Reason: "is not an ID"}}, page.Unreadable, id)
@@ -683,6 +701,12 @@ func TestRowWithoutIDIsUnreadable(t *testing.T) {
 	for _, row := range []string{`{}`, `{"text":"t"}`, `{"id":null}`, `{"dateCreated":"soon"}`} {
 		assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "ID"}, Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
 		assert.NotContains(t, fmt.Sprint(readRows(t, `{"sms.list": {"record": {"id": []}}}`, row).Unreadable), "id", "the contract says that rows have none")
+	}
+	for _, id := range []string{`"Accepted"`, `" undelivered"`, `"E301"`} {
+		page := readRows(t, `{"errors": {"classes": {"unauthorized": ["E3*"]}}}`, `{"text":"t","id":`+id+`}`)
+		const reason = "is not an ID, but a status or an error code of the contract"
+		assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "ID", Path: "id"}, Reason: reason}}, page.Unreadable, id)
+		assert.Equal(t, sms.Transaction{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Transactions[0])
 	}
 	page := readRows(t, "", `{"transactionId":"none","id":"a"}`)
 	assert.Empty(t, page.Unreadable)

@@ -20,19 +20,28 @@ func isOpen(status contract.Status) bool {
 	return status == contract.StatusUnknown || status == contract.StatusQueued
 }
 
-// IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or means
-// failed or rejected, and its delivery status says nothing more. If the delivery failed, the service took the message. A number in the send
-// status does not count: the contract's numbers are those of responses and of delivery statuses, and may mean something else there. A duplicate
-// does not count either, because the service may have taken the message that it repeats.
+// IsRefused reports whether a row says that the service did not take the message. A duplicate does not count, because the service may have taken
+// the message that it repeats.
 func (l *List) IsRefused(tx sms.Transaction) bool {
 	class, _ := l.row.errors.meaning(tx.ErrorCode)
+	return class != "duplicate" && l.row.isRefused(&tx)
+}
+
+// isRefused reports whether the statuses of a row say that the service did not take the message. A send status of sms.send.refused says so unless
+// the delivery status shows that the message went out: a message that was refused fails, too. A send status that means failed or rejected says so
+// only without a delivery status, because it may be that of the delivery. A number in the send status does not count: the contract's numbers are
+// those of responses and of delivery statuses, and may mean something else there.
+func (f *rowFormat) isRefused(tx *sms.Transaction) bool {
+	wentOut := !isOpen(tx.Status) && !tx.Status.Failed()
 	isWord := strings.ContainsFunc(tx.SendStatus, unicode.IsLetter)
-	if class == "duplicate" || !isWord || !isOpen(tx.Status) {
+	if wentOut || !isWord {
 		return false
 	}
-	accepted := table.Match(l.row.vocabulary.accepted, tx.SendStatus, true)
-	refused := table.Match(l.row.vocabulary.refused, tx.SendStatus, true)
-	meaning, match := table.Meaning(l.row.statuses, tx.SendStatus, true)
+	accepted := table.Match(f.vocabulary.accepted, tx.SendStatus, true)
+	if table.Match(f.vocabulary.refused, tx.SendStatus, true) > accepted {
+		return true
+	}
+	meaning, match := table.Meaning(f.statuses, tx.SendStatus, true)
 	isFailure := meaning == string(contract.StatusFailed) || meaning == string(contract.StatusRejected)
-	return refused > accepted || isFailure && match > accepted
+	return isFailure && match > accepted && isOpen(tx.Status)
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
@@ -23,7 +24,7 @@ func isOneOf(word string, words ...string) bool {
 type vocabulary struct {
 	accepted, refused []string
 	undelivered       []string        // the words of the delivery statuses failed, expired and rejected
-	states            map[string]bool // in lower case, words of a state or a code, which are no IDs
+	states            map[string]bool // which are no IDs: states in lower case, and error codes as they are written
 	statePrefixes     []string
 }
 
@@ -31,15 +32,15 @@ func compileVocabulary(t *table.Table, accepted, refused []string) vocabulary {
 	v := vocabulary{accepted: accepted, refused: refused, states: map[string]bool{}}
 	for status, words := range t.WebhookDelivery.Statuses {
 		words = withLetters(words)
-		if slices.Contains([]string{"failed", "expired", "rejected"}, status) {
+		if contract.Status(status).Failed() {
 			v.undelivered = append(v.undelivered, words...)
 		}
-		v.addStates(words)
+		v.addStates(words, true)
 	}
 	for _, codes := range t.Errors.Classes {
-		v.addStates(withLetters(codes))
+		v.addStates(withLetters(codes), false)
 	}
-	v.addStates(refused)
+	v.addStates(refused, true)
 	// A prefix that accepts is no state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
 	for _, word := range accepted {
 		v.states[strings.ToLower(word)] = true
@@ -57,9 +58,13 @@ func withLetters(words []string) (all []string) {
 	return all
 }
 
-func (v *vocabulary) addStates(words []string) {
+// addStates adds words to the states, in lower case if fold is true.
+func (v *vocabulary) addStates(words []string, fold bool) {
 	for _, word := range words {
-		state, isPrefix := strings.CutSuffix(strings.ToLower(word), "*")
+		if fold {
+			word = strings.ToLower(word)
+		}
+		state, isPrefix := strings.CutSuffix(word, "*")
 		switch {
 		case !isPrefix:
 			v.states[state] = true
@@ -77,7 +82,7 @@ func (v *vocabulary) refuses(word string) bool {
 	return refused > accepted || isFalse
 }
 
-// isID reports whether a value can be the ID of a message.
+// isID reports whether a value can be the ID of a message. A state and an error code are none: a response may have them in the place of an ID.
 func (v *vocabulary) isID(found value, word string) bool {
 	word = strings.TrimSpace(word)
 	isText := found.IsScalar() && found.Kind != jsonscan.Boolean
@@ -88,13 +93,19 @@ func (v *vocabulary) isID(found value, word string) bool {
 	case table.IsPlaceholder(word), strings.ContainsFunc(word, unicode.IsSpace):
 		return false
 	}
-	return !v.isState(strings.ToLower(word))
+	return !v.isState(word)
 }
 
-// isState reports whether a word in lower case is that of a state or a code.
+// isState reports whether a word is that of a state, in any case, or an error code as it is written: e30b may be an ID where E3* is a code. A code
+// in lower case counts in any case.
 func (v *vocabulary) isState(word string) bool {
-	isPrefix := func(prefix string) bool { return strings.HasPrefix(word, prefix) }
-	return v.states[word] || slices.ContainsFunc(v.statePrefixes, isPrefix)
+	for _, form := range []string{word, strings.ToLower(word)} {
+		isPrefix := func(prefix string) bool { return strings.HasPrefix(form, prefix) }
+		if v.states[form] || slices.ContainsFunc(v.statePrefixes, isPrefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPrintable reports whether a text can be an ID: valid UTF-8, at most 256 characters, and no control characters.

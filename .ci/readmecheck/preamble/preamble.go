@@ -2,6 +2,7 @@
 package readme
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -53,7 +55,9 @@ var (
 	yesterday, midnight     time.Time
 	position                string
 	done                    bool
-	count, rows             int
+	rows, total             int
+	others, unpriced        int
+	costs                   map[string]*big.Rat
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux
@@ -66,6 +70,7 @@ var (
 	queue, orders           *failsOnce
 	messagesIn              func(verdict string) iter.Seq[sms.Message]
 	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
+	storeDay, forgetDay     = func() error { return nil }, func() error { return nil }
 	save                    = func(id string) error { return nil }
 	record                  = func(referenceID string, verdict messaging.Verdict, id string) {}
 	keep                    = func(m sms.Message, err error) error { return nil }

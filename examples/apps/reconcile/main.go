@@ -4,16 +4,18 @@
 //	go run ./examples/apps/reconcile -zone Asia/Manila -records sent.csv      yesterday, of your account
 //	go run ./examples/apps/reconcile -zone Asia/Manila -day 2026-11-23        that day, without a comparison
 //
-// The environment has the account (see messaging.NewClientFromEnv). The sums are CSV on standard output, by sender, status and currency.
+// The environment has the account (see messaging.NewClientFromEnv) and DATABASE_URL, a PostgreSQL URL such as postgres://user@localhost/shop, or
+// the path of an SQLite file (default reconcile.db). Each account needs a database, or a schema, of its own. The sums are CSV on standard output,
+// by sender, status and currency.
 //
 // The records are CSV, too, with the columns reference, recipient, verdict (accepted, refused, not sent or unknown), began and ended (of the
 // attempt, such as 2026-11-23T08:00:00+08:00; ended is empty if the process was killed). A record belongs to the day of its end, or of its beginning
 // if it has no end. It is searched in all days that were listed, because a message that was sent around midnight may be listed on either day. So
 // include an hour before and after the day. What differs is written to differences.csv.
 //
-// The program stores the rows in SQLite with the position of the listing. If it is interrupted and started again, it continues after the last
-// page, and counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed. If the
-// service counts other rows than it listed, the program ends with an error, after its output.
+// The program stores the rows with the position of the listing. If it is interrupted and started again, it continues after the last page, and
+// counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed. Until that listing
+// ends, the rows of the one before count. If the service counts other rows than it listed, the program ends with an error, after its output.
 //
 // Left to you: settle the unknown records (see docs/listing.md), and start the program again with -day for a day before that the log calls unfinished
 // or whose records were "not listed". Once the next day is listed, too, a message of midnight is found. The database holds phone numbers.
@@ -21,6 +23,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -82,13 +85,14 @@ func demo(ctx context.Context) error {
 	}
 	defer db.Close() //nolint:errcheck // it is in memory
 	d := newDay(db, client, midnight)
-	if err = d.readRecords(ctx, &records); err != nil {
-		return err
-	}
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}
-	if err = d.compare(ctx, os.Stdout); err != nil {
+	sent, err := readRecords(&records)
+	if err != nil {
+		return err
+	}
+	if err = d.compare(ctx, os.Stdout, sent); err != nil {
 		return err
 	}
 	return d.checkTotal(ctx)
@@ -98,29 +102,29 @@ func demo(ctx context.Context) error {
 func start(ctx context.Context) error {
 	zone := flag.String("zone", "", "the time zone of the account, such as UTC or Asia/Manila")
 	date := flag.String("day", "", "the day, such as 2026-11-23 (default yesterday)")
-	records := flag.String("records", "", "a CSV file with your records")
+	recordsPath := flag.String("records", "", "a CSV file with your records")
 	differences := flag.String("differences", "differences.csv", "the file for what differs from your records")
-	path := flag.String("database", "reconcile.db", "the file for the rows, one for each account")
 	flag.Parse()
 	midnight, err := startOfDay(*date, *zone, time.Now())
 	if err != nil {
 		return err
 	}
+	var records []record
+	if *recordsPath != "" { // first, because the listing may take an hour
+		if records, err = readFile(*recordsPath); err != nil {
+			return err
+		}
+	}
 	client, err := messaging.NewClientFromEnv(messaging.WithRateLimit(rate, 1))
 	if err != nil {
 		return err
 	}
-	db, err := openDatabase(ctx, *path)
+	db, err := openDatabase(ctx, cmp.Or(os.Getenv("DATABASE_URL"), "reconcile.db"))
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	d := newDay(db, client, midnight)
-	if *records != "" {
-		if err = d.readFile(ctx, *records); err != nil {
-			return err
-		}
-	}
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}
@@ -129,19 +133,19 @@ func start(ctx context.Context) error {
 		return err
 	}
 	for _, other := range unfinished {
-		log.Printf("reconcile: the listing of %s is unfinished: start again with -day", other)
+		log.Printf("reconcile: the listing of %s is unfinished: start again with -day", other) //nolint:gosec // a day that this program stored
 	}
-	if *records != "" {
-		if err = d.writeDifferences(ctx, *differences); err != nil {
+	if *recordsPath != "" {
+		if err = d.writeDifferences(ctx, *differences, records); err != nil {
 			return err
 		}
 	}
 	return d.checkTotal(ctx) // last, so that a total that counts others, too, hides nothing
 }
 
-func (d *day) writeDifferences(ctx context.Context, path string) error {
+func (d *day) writeDifferences(ctx context.Context, path string, records []record) error {
 	var out bytes.Buffer
-	if err := d.compare(ctx, &out); err != nil {
+	if err := d.compare(ctx, &out, records); err != nil {
 		return err
 	}
 	return os.WriteFile(path, out.Bytes(), 0o600)

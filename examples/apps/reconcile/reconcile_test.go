@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -45,13 +47,29 @@ func watch(see func(*http.Request) error) messaging.Option {
 	})
 }
 
+// newDatabase returns an empty database: a schema on the server OUTBOX_POSTGRES, or without one an SQLite file.
+func newDatabase(t *testing.T) string {
+	t.Helper()
+	postgres := os.Getenv("OUTBOX_POSTGRES")
+	if postgres == "" {
+		return filepath.Join(t.TempDir(), "reconcile.db")
+	}
+	connection, err := pgx.Connect(t.Context(), postgres)
+	require.NoError(t, err)
+	defer connection.Close(t.Context())
+	schema := "reconcile_" + strings.ToLower(rand.Text())
+	_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	require.NoError(t, err)
+	return postgres + "&search_path=" + schema
+}
+
 // openDay opens a day in a database as a process does that starts.
-func openDay(t *testing.T, service *messagingtest.Server, path string, options ...messaging.Option) *day {
+func openDay(t *testing.T, service *messagingtest.Server, databaseURL string, options ...messaging.Option) *day {
 	t.Helper()
 	options = append(options, messaging.WithToken(service.Token), messaging.WithRateLimit(1e6, 1))
 	client, err := messaging.NewClient(service.URL, options...)
 	require.NoError(t, err)
-	db, err := openDatabase(t.Context(), path)
+	db, err := openDatabase(t.Context(), databaseURL)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return newDay(db, client, midnight)
@@ -78,7 +96,7 @@ func TestReconcileComparesTheTotal(t *testing.T) {
 		"1207": "the service counts 1207 rows and listed 1200: rows are missing, or its total counts others, too",
 		"0":    "",
 	} {
-		path := filepath.Join(t.TempDir(), "reconcile.db")
+		databaseURL := newDatabase(t)
 		requests := 0
 		cut := watch(func(*http.Request) error {
 			if requests++; requests == 3 {
@@ -87,8 +105,8 @@ func TestReconcileComparesTheTotal(t *testing.T) {
 			return nil
 		})
 		once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
-		require.Error(t, openDay(t, service, path, cut, once).reconcile(t.Context(), io.Discard))
-		d := openDay(t, service, path, withTotal(total))
+		require.Error(t, openDay(t, service, databaseURL, cut, once).reconcile(t.Context(), io.Discard))
+		d := openDay(t, service, databaseURL, withTotal(total))
 		sums(t, d)
 		if want == "" {
 			assert.NoError(t, d.checkTotal(t.Context()))
@@ -101,7 +119,7 @@ func TestReconcileComparesTheTotal(t *testing.T) {
 // The total counts the rows that Pages omits, also across an interruption. A listing that begins again counts anew.
 func TestOmittedRowsBelongToTheTotal(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), filepath.Join(t.TempDir(), "reconcile.db"))
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	_, err := d.db.ExecContext(t.Context(), "INSERT INTO progress VALUES ($1, '', 0)", d.key)
 	require.NoError(t, err)
 	for range 2 {
@@ -145,13 +163,13 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
 	}
 	service.Seed(messagingtest.Sent{From: "SHOP0", At: midnight.AddDate(0, 0, 1)}) // the day after
-	path := filepath.Join(t.TempDir(), "reconcile.db")
+	databaseURL := newDatabase(t)
 	interruptions := 0
 	requests := 0
 	var out bytes.Buffer
 	for {
 		left := 11
-		d := openDay(t, service, path, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), watch(func(*http.Request) error {
+		d := openDay(t, service, databaseURL, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), watch(func(*http.Request) error {
 			requests++
 			if left--; left < 0 {
 				return errors.New("interrupted")
@@ -172,19 +190,86 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 		"SHOP0,unknown,XTS,10000,15000,7500.00,0\nSHOP1,unknown,XTS,10000,15000,7500.00,0\nSHOP2,unknown,XTS,10000,15000,7500.00,0\n", out.String())
 
 	before := requests
-	_ = openDay(t, service, path, watch(func(*http.Request) error { requests++; return nil })).reconcile(t.Context(), &bytes.Buffer{})
+	_ = openDay(t, service, databaseURL, watch(func(*http.Request) error { requests++; return nil })).reconcile(t.Context(), &bytes.Buffer{})
 	assert.Equal(t, 60, requests-before, "a complete day is listed again")
+}
+
+// A complete day is listed again. If that is interrupted, the rows of the listing before count, and not a part of the new ones.
+func TestReconcileKeepsADayUntilItIsListedAgain(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for range 600 {
+		service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+	}
+	databaseURL := newDatabase(t)
+	before := sums(t, openDay(t, service, databaseURL))
+	service.Seed(messagingtest.Sent{From: "LATE", At: midnight.Add(time.Hour)})
+	left := 1
+	d := openDay(t, service, databaseURL, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), watch(func(*http.Request) error {
+		if left--; left < 0 {
+			return errors.New("interrupted")
+		}
+		return nil
+	}))
+	require.ErrorContains(t, d.reconcile(t.Context(), io.Discard), "start again to go on")
+	var after bytes.Buffer
+	require.NoError(t, d.writeSums(t.Context(), &after))
+	assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", before)
+	assert.Equal(t, before, after.String())
+	assert.Equal(t, before+"LATE,unknown,XTS,1,1,0.50,0\n", sums(t, openDay(t, service, databaseURL)))
+}
+
+// A service that begins to ignore the filter lists only other days. That is an error each time, although the listing has several pages, and the day
+// keeps its rows.
+func TestReconcileSaysThatTheFilterIsIgnored(t *testing.T) {
+	t.Parallel()
+	databaseURL := newDatabase(t)
+	service := messagingtest.NewServer(t)
+	service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+	before := sums(t, openDay(t, service, databaseURL))
+	service = messagingtest.NewServer(t)
+	for range 1200 {
+		service.Seed(messagingtest.Sent{From: "ACME", At: midnight.AddDate(0, 0, -7)})
+	}
+	ignore := watch(func(r *http.Request) error {
+		query := r.URL.Query()
+		query.Del("filter[dateCreatedGt]")
+		query.Del("filter[dateCreatedLt]")
+		r.URL.RawQuery = query.Encode()
+		return nil
+	})
+	d := openDay(t, service, databaseURL, ignore)
+	for range 3 {
+		require.ErrorIs(t, d.reconcile(t.Context(), io.Discard), messaging.ErrFilterIgnored)
+	}
+	var after bytes.Buffer
+	require.NoError(t, d.writeSums(t.Context(), &after))
+	assert.Equal(t, before, after.String())
+}
+
+// A comparison leaves a table of the same name alone: it may hold the only records of what was sent.
+func TestCompareKeepsYourTable(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
+	_, err := d.db.ExecContext(t.Context(), "CREATE TABLE sms (reference text PRIMARY KEY)")
+	require.NoError(t, err)
+	_, err = d.db.ExecContext(t.Context(), "INSERT INTO sms VALUES ('r-1')")
+	require.NoError(t, err)
+	assert.Len(t, differences(t, d, "r-2,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"), 1)
+	var reference string
+	require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT reference FROM sms").Scan(&reference))
+	assert.Equal(t, "r-1", reference)
 }
 
 // A day with one page, or none, can be summed up again, also with rows that came late.
 func TestReconcileAQuietDay(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	path := filepath.Join(t.TempDir(), "reconcile.db")
-	assert.Equal(t, header, sums(t, openDay(t, service, path)))
+	databaseURL := newDatabase(t)
+	assert.Equal(t, header, sums(t, openDay(t, service, databaseURL)))
 	service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
 	for range 2 {
-		assert.Equal(t, header+"ACME,unknown,XTS,1,1,0.50,0\n", sums(t, openDay(t, service, path)))
+		assert.Equal(t, header+"ACME,unknown,XTS,1,1,0.50,0\n", sums(t, openDay(t, service, databaseURL)))
 	}
 }
 
@@ -200,7 +285,7 @@ func TestReconcileSumsUpAcceptedMessages(t *testing.T) {
 		messagingtest.Sent{From: "ACME", At: midnight, Row: unknown},
 		messagingtest.Sent{From: "ACME", At: midnight, Row: unknown},
 	)
-	d := openDay(t, service, ":memory:")
+	d := openDay(t, service, newDatabase(t))
 	assert.Equal(t, header+"ACME,delivered,XTS,1,1,0.50,0\nACME,unknown,XTS,1,1,0.50,0\n", sums(t, d))
 	var others string
 	const query = "SELECT string_agg(verdict, ' ' ORDER BY verdict) FROM listed WHERE verdict <> 'accepted'"
@@ -210,7 +295,7 @@ func TestReconcileSumsUpAcceptedMessages(t *testing.T) {
 
 func TestSumsAreExact(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	insert := func(sender, currency, price string) {
 		const row = "INSERT INTO listed VALUES ($1, '', '', '', 'accepted', $2, 'unknown', $3, 1, $4, TRUE, '')"
 		_, err := d.db.ExecContext(t.Context(), row, d.key, sender, currency, price)
@@ -237,7 +322,7 @@ func TestSumsLeaveOutRowsWithoutATime(t *testing.T) {
 		messagingtest.Sent{From: "ACME", At: midnight},
 		messagingtest.Sent{From: "ACME", At: midnight, Row: map[string]json.RawMessage{"dateCreated": []byte(`"soon"`)}},
 	)
-	d := openDay(t, service, ":memory:")
+	d := openDay(t, service, newDatabase(t))
 	assert.Equal(t, header+"ACME,unknown,XTS,1,1,0.50,0\n", sums(t, d))
 	assert.Contains(t, logged.String(), "not in the sums: 1 accepted SMS without a readable time, which are in the listing of every day")
 }
@@ -246,7 +331,7 @@ func TestSumsLeaveOutRowsWithoutATime(t *testing.T) {
 // one ID and different recipients are two messages.
 func TestReconcileCountsARowOnce(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	row := func(id, to string) sms.Transaction {
 		return sms.Transaction{ID: id, To: to, From: "ACME", Parts: 1, Price: "1", CreatedAt: midnight}
 	}
@@ -264,13 +349,13 @@ func TestReconcileSaysWhetherToStartAgain(t *testing.T) {
 	untimed, err := contract.Parse([]byte(`{"sms.list": {"params": {"createdAfter": "", "createdBefore": ""}}}`))
 	require.NoError(t, err)
 	service := messagingtest.NewServer(t)
-	err = openDay(t, service, ":memory:", messaging.WithContract(untimed)).reconcile(t.Context(), io.Discard)
+	err = openDay(t, service, newDatabase(t), messaging.WithContract(untimed)).reconcile(t.Context(), io.Discard)
 	require.ErrorContains(t, err, "CreatedAfter")
 	assert.NotContains(t, err.Error(), again)
 	once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
 	for status, passes := range map[int]bool{http.StatusUnauthorized: false, http.StatusForbidden: false, http.StatusServiceUnavailable: true} {
 		service.Inject(messagingtest.FaultStatus(status, 0), 1)
-		err = openDay(t, service, ":memory:", once).reconcile(t.Context(), io.Discard)
+		err = openDay(t, service, newDatabase(t), once).reconcile(t.Context(), io.Discard)
 		require.Error(t, err)
 		assert.Equal(t, passes, strings.Contains(err.Error(), again), err)
 	}
@@ -320,10 +405,10 @@ func TestReconcileBeginsAgainIfThePositionIsRefused(t *testing.T) {
 			for range 600 {
 				service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
 			}
-			path := filepath.Join(t.TempDir(), "reconcile.db")
+			databaseURL := newDatabase(t)
 			ctx, interrupt := context.WithCancel(t.Context())
 			requests := 0
-			d := openDay(t, service, path, watch(func(*http.Request) error {
+			d := openDay(t, service, databaseURL, watch(func(*http.Request) error {
 				if requests++; requests == 2 {
 					interrupt()
 				}
@@ -331,7 +416,7 @@ func TestReconcileBeginsAgainIfThePositionIsRefused(t *testing.T) {
 			}))
 			require.ErrorIs(t, d.reconcile(ctx, &bytes.Buffer{}), context.Canceled)
 			refuse(t, service, d)
-			assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, openDay(t, service, path)))
+			assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, openDay(t, service, databaseURL)))
 		})
 	}
 }
@@ -344,9 +429,9 @@ func TestReconcileDoesNotSortIfTheContractCannot(t *testing.T) {
 	for range 600 {
 		service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
 	}
-	path := filepath.Join(t.TempDir(), "reconcile.db")
+	databaseURL := newDatabase(t)
 	left := 1
-	d := openDay(t, service, path, messaging.WithContract(unsorted), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+	d := openDay(t, service, databaseURL, messaging.WithContract(unsorted), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		watch(func(*http.Request) error {
 			if left--; left < 0 {
 				return errors.New("interrupted")
@@ -355,7 +440,7 @@ func TestReconcileDoesNotSortIfTheContractCannot(t *testing.T) {
 		}))
 	require.ErrorContains(t, d.reconcile(t.Context(), &bytes.Buffer{}), "start again to go on")
 	requests := 0
-	d = openDay(t, service, path, messaging.WithContract(unsorted), watch(func(*http.Request) error { requests++; return nil }))
+	d = openDay(t, service, databaseURL, messaging.WithContract(unsorted), watch(func(*http.Request) error { requests++; return nil }))
 	assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, d))
 	assert.Equal(t, 1, requests, "it goes on from the position of a listing without an order")
 }
@@ -363,7 +448,7 @@ func TestReconcileDoesNotSortIfTheContractCannot(t *testing.T) {
 // Two processes would count rows twice.
 func TestOneProcessListsADay(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), filepath.Join(t.TempDir(), "reconcile.db"))
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	page := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
 	require.NoError(t, d.store(t.Context(), page, ""))
 	require.ErrorContains(t, d.store(t.Context(), page, ""), "another process")
@@ -375,7 +460,7 @@ func TestOneProcessListsADay(t *testing.T) {
 
 func TestUnfinishedDays(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	first := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
 	require.NoError(t, d.store(t.Context(), first, ""))
 	require.NoError(t, newDay(d.db, d.client, d.end).store(t.Context(), sms.Page{}, ""))
@@ -392,13 +477,16 @@ func TestUnfinishedDays(t *testing.T) {
 func TestOldDaysAreForgotten(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	d := openDay(t, service, filepath.Join(t.TempDir(), "reconcile.db"))
-	page := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
+	d := openDay(t, service, newDatabase(t))
+	complete := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}}
+	begun := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
 	for _, age := range []int{91, 90} {
-		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, -age)).store(t.Context(), page, ""))
+		old := newDay(d.db, d.client, midnight.AddDate(0, 0, -age))
+		require.NoError(t, old.store(t.Context(), complete, ""))
+		require.NoError(t, old.store(t.Context(), begun, ""))
 	}
 	sums(t, d)
-	for _, query := range []string{"SELECT MIN(day) FROM listed", "SELECT MIN(day) FROM progress"} {
+	for _, query := range []string{"SELECT MIN(day) FROM listed", "SELECT MIN(day) FROM arriving", "SELECT MIN(day) FROM progress"} {
 		var oldest string
 		require.NoError(t, d.db.QueryRowContext(t.Context(), query).Scan(&oldest))
 		assert.Equal(t, "2026-08-23T00:00:00Z", oldest)
@@ -434,9 +522,9 @@ func TestCompare(t *testing.T) {
 		reference, verdict, _ := strings.Cut(record, ",")
 		records[i] = reference + ",+639171234567," + verdict + ",2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"
 	}
-	d := openDay(t, service, ":memory:")
+	d := openDay(t, service, newDatabase(t))
 	sums(t, d)
-	for range 2 { // the second time with the records of the first in the table
+	for range 2 { // without the records of the first time
 		assert.Equal(t, []string{
 			",no record,2 rows without a reference",
 			"doubtful,unknown,unknown",
@@ -455,9 +543,10 @@ func TestCompare(t *testing.T) {
 // differences compares a day with records.
 func differences(t *testing.T, d *day, records ...string) []string {
 	t.Helper()
-	require.NoError(t, d.readRecords(t.Context(), strings.NewReader(columns+"\n"+strings.Join(records, "\n"))))
+	sent, err := readRecords(strings.NewReader(columns + "\n" + strings.Join(records, "\n")))
+	require.NoError(t, err)
 	var out bytes.Buffer
-	require.NoError(t, d.compare(t.Context(), &out))
+	require.NoError(t, d.compare(t.Context(), &out, sent))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	assert.Equal(t, "reference,recorded,listed", lines[0])
 	return lines[1:]
@@ -469,7 +558,7 @@ func TestUnreadableRowsAreDifferences(t *testing.T) {
 	service.Seed(messagingtest.Sent{
 		To: "+639171234567", ReferenceID: "r-1", At: midnight.Add(time.Hour), Row: map[string]json.RawMessage{"messageParts": []byte(`"two"`)},
 	})
-	d := openDay(t, service, ":memory:")
+	d := openDay(t, service, newDatabase(t))
 	sums(t, d)
 	found := differences(t, d, "r-1,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z")
 	require.Len(t, found, 1)
@@ -479,7 +568,7 @@ func TestUnreadableRowsAreDifferences(t *testing.T) {
 // A lost message is reported for the day of its end, or of its beginning if its process was killed.
 func TestEachRecordBelongsToADay(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	records := []string{
 		"before,+639171234567,accepted,2026-11-20T23:59:58Z,2026-11-20T23:59:59Z",
 		"ended-after-midnight,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
@@ -515,7 +604,7 @@ func TestRecordsAreSearchedInAllListedDays(t *testing.T) {
 		service.Seed(messagingtest.Sent{ReferenceID: reference, To: "+639171234567", At: at})
 	}
 	service.Seed(messagingtest.Sent{ReferenceID: "twice", To: "+639171234567", At: midnight})
-	d := openDay(t, service, ":memory:")
+	d := openDay(t, service, newDatabase(t))
 	for _, offset := range []int{-1, 0, 1} {
 		sums(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)))
 	}
@@ -530,7 +619,7 @@ func TestRecordsAreSearchedInAllListedDays(t *testing.T) {
 // A row without a time is in the listing of each day.
 func TestARowInTwoDaysIsOneMessage(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	page := sms.Page{Transactions: []sms.Transaction{{ID: "1", ReferenceID: "timeless"}}}
 	for _, offset := range []int{-1, 0} {
 		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)).store(t.Context(), page, ""))
@@ -541,15 +630,15 @@ func TestARowInTwoDaysIsOneMessage(t *testing.T) {
 // An error names the line, and shows no value of it.
 func TestReadRecordsRefusesWrongRecords(t *testing.T) {
 	t.Parallel()
-	d := openDay(t, messagingtest.NewServer(t), ":memory:")
 	const number = "+639171234567"
 	for records, want := range map[string]string{
 		"reference,verdict\n": "want the columns reference,recipient,verdict,began,ended",
-		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number: "line 2: ended",
-		columns + "\na,,accepted," + number + ",":                "line 2: began",
-		columns + "\na,," + number + ",,":                        "line 2: verdict",
+		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number:                    "line 2: ended",
+		columns + "\na,,accepted," + number + ",":                                   "line 2: began",
+		columns + "\na,," + number + ",,":                                           "line 2: verdict",
+		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,", 2): "line 3: reference",
 	} {
-		err := d.readRecords(t.Context(), strings.NewReader(records))
+		_, err := readRecords(strings.NewReader(records))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), number)
 	}

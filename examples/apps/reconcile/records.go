@@ -17,8 +17,16 @@ import (
 
 const columns = "reference,recipient,verdict,began,ended" // of the records
 
+// record is an attempt to send a message.
+type record struct {
+	reference, recipient string
+	verdict              messaging.Verdict
+	began                time.Time
+	ended                time.Time // zero if the process was killed
+}
+
 // compare writes what differs between your records and the listing as CSV. docs/listing.md says what to do about it.
-func (d *day) compare(ctx context.Context, out io.Writer) error {
+func (d *day) compare(ctx context.Context, out io.Writer, records []record) error {
 	// A row listed on two days is one message. A message that did not go out may be listed as refused.
 	const query = `
 WITH candidate AS (
@@ -44,7 +52,15 @@ UNION ALL
 SELECT reference, 'unreadable row', problem FROM listed WHERE day = $1 AND problem <> ''
 ORDER BY 1
 `
-	rows, err := d.db.QueryContext(ctx, query, d.key, d.begin.Unix(), d.end.Unix())
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // with the table of the records
+	if err = d.insertRecords(ctx, tx, records); err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, query, d.key, d.db.stamp(d.begin), d.db.stamp(d.end))
 	if err != nil {
 		return err
 	}
@@ -64,69 +80,85 @@ ORDER BY 1
 	return csv.NewWriter(out).WriteAll(table)
 }
 
-func (d *day) readFile(ctx context.Context, path string) error {
-	file, err := os.Open(path) //nolint:gosec // the user names it
-	if err != nil {
+// insertRecords inserts records into a table that ends with the transaction. Do without it if your records are in the same database.
+func (d *day) insertRecords(ctx context.Context, tx *sql.Tx, records []record) error {
+	const table = `CREATE TEMPORARY TABLE sms (reference text PRIMARY KEY, recipient text, verdict text, began timestamptz, ended timestamptz)`
+	if _, err := tx.ExecContext(ctx, table); err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it is only read
-	if err = d.readRecords(ctx, file); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	for _, r := range records {
+		var ended any // null
+		if !r.ended.IsZero() {
+			ended = d.db.stamp(r.ended)
+		}
+		const insert = "INSERT INTO sms VALUES ($1, $2, $3, $4, $5)"
+		if _, err := tx.ExecContext(ctx, insert, r.reference, r.recipient, r.verdict.String(), d.db.stamp(r.began), ended); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// readRecords replaces the table of records by a CSV file.
-func (d *day) readRecords(ctx context.Context, file io.Reader) error {
+func readFile(path string) ([]record, error) {
+	file, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	records, err := readRecords(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return records, nil
+}
+
+// readRecords reads records as CSV. Its errors show no value, which may be personal if the columns are wrong.
+func readRecords(file io.Reader) ([]record, error) {
 	reader := csv.NewReader(file)
 	header, err := reader.Read()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if strings.Join(header, ",") != columns {
-		return errors.New("want the columns " + columns)
+		return nil, errors.New("want the columns " + columns)
 	}
-	tx, err := d.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	if _, err = tx.ExecContext(ctx, "DELETE FROM sms"); err != nil {
-		return err
-	}
+	var records []record
+	isKnown := map[string]bool{}
 	for {
 		row, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			return tx.Commit()
+			return records, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err = insertRecord(ctx, tx, row); err != nil {
+		r, err := parseRecord(row)
+		if err == nil && isKnown[r.reference] {
+			err = errors.New("reference: an earlier line has the same")
+		}
+		if err != nil {
 			line, _ := reader.FieldPos(0)
-			return fmt.Errorf("line %d: %w", line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
+		isKnown[r.reference] = true
+		records = append(records, r)
 	}
 }
 
-// insertRecord inserts a record. Its errors show no value, which may be personal if the columns are wrong.
-func insertRecord(ctx context.Context, tx *sql.Tx, row []string) error {
-	var verdict messaging.Verdict
-	if verdict.UnmarshalText([]byte(row[2])) != nil {
-		return errors.New("verdict: want accepted, refused, not sent or unknown")
+func parseRecord(row []string) (record, error) {
+	r := record{reference: row[0], recipient: row[1]}
+	if r.verdict.UnmarshalText([]byte(row[2])) != nil {
+		return r, errors.New("verdict: want accepted, refused, not sent or unknown")
 	}
-	began, err := time.Parse(time.RFC3339, row[3])
-	if err != nil {
-		return errors.New("began: want a time such as 2026-11-23T08:00:00+08:00")
+	var err error
+	if r.began, err = time.Parse(time.RFC3339, row[3]); err != nil {
+		return r, errors.New("began: want a time such as 2026-11-23T08:00:00+08:00")
 	}
-	var ended sql.NullInt64 // null if the process was killed
-	if row[4] != "" {
-		end, endErr := time.Parse(time.RFC3339, row[4])
-		if endErr != nil {
-			return errors.New("ended: want a time such as 2026-11-23T08:00:00+08:00, or nothing if the process was killed")
-		}
-		ended = sql.NullInt64{Int64: end.Unix(), Valid: true}
+	if row[4] == "" {
+		return r, nil
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO sms VALUES ($1, $2, $3, $4, $5)", row[0], row[1], verdict.String(), began.Unix(), ended)
-	return err
+	if r.ended, err = time.Parse(time.RFC3339, row[4]); err != nil {
+		return r, errors.New("ended: want a time such as 2026-11-23T08:00:00+08:00, or nothing if the process was killed")
+	}
+	return r, nil
 }

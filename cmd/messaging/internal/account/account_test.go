@@ -396,7 +396,7 @@ func TestListNamesInvalidFlags(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--status: must be absent: the contract names no parameter for it": {"--status", "failed"},
 		"--page-size: want 1 or more":                                      {"--page-size", "-1", "--format", "csv", "--out", file},
-		"--before: must be later":                                          {"--after", "2026-11-02", "--before", "2026-11-01"},
+		"--before: must be later than --after":                             {"--after", "2026-11-02", "--before", "2026-11-01"},
 	} {
 		out, errs, status := s.run(append([]string{"list"}, args...)...)
 		assert.Equal(t, cli.ExitUsage, status)
@@ -669,7 +669,7 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Contains(t, out, "text 0")
 	_, errs, status := s.run("find", "order-1")
-	assert.Equal(t, cli.ExitRefused, status)
+	assert.Equal(t, cli.ExitNotListed, status, "a script that sends a refused message again must not send this one")
 	assert.Contains(t, errs, "messaging find: not listed: no SMS has this reference ID; ")
 	assert.NotContains(t, errs, "failed", "the listing did not fail")
 	srv.Inject(messagingtest.FaultStatus(http.StatusNotFound, 0), 1)

@@ -34,8 +34,8 @@ func newList(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List sent SMS as a table, CSV or JSON lines",
-		Long: `List sent SMS. The flags --after and --before take a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or a duration
-such as 24h, which means that long ago.
+		Long: `List sent SMS. The flags --after and --before take a time such as 2026-11-28T00:00:00+08:00, a date such as 2026-11-28, which begins at
+midnight in UTC, or a duration such as 24h, which means that long ago.
 
 With --out the rows are written to a new file. If the listing is interrupted, the same command with --resume continues it, and the file has
 each row once. Until the listing is complete, a second file with the ending .resume keeps its position. It stays if rows could not be read.
@@ -48,6 +48,7 @@ on, and the last line counts these rows.
 The exit status is 0 if the listing is complete, 1 if it is complete and some rows could not be read in full, 2 if the command line cannot be
 used, and 4 if the listing ended early.` + "\n" + environment,
 		Example: `  messaging list --after 24h
+  messaging list --after 2026-11-28T00:00:00+08:00 --before 2026-11-29T00:00:00+08:00
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
 		Args: cli.NoArgs,
@@ -70,7 +71,8 @@ func (l *listing) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&l.options.From, "from", "", "from this `sender`")
 	flags.StringVar(&l.options.To, "to", "", "to this `number`")
 	flags.StringVar(&l.options.Status, "status", "", "with this `status` of the service; the contract must have a name for it in sms.list.params.status")
-	flags.StringVar(&l.options.SortBy, "sort", "", "sort by this `column`")
+	flags.StringVar(&l.options.SortBy, "sort", "", "sort by this `column`: created, sent, price, deliveryStatus or another key of sms.list.sorts in the contract; other text is sent as it is, "+
+		"and the service may ignore it")
 	flags.BoolVar(&l.options.Descending, "descending", false, "in descending order")
 	flags.IntVar(&l.options.PageSize, "page-size", 0, "the number of rows to request at a time; 0 is the default of the service")
 	flags.IntVar(&l.limit, "limit", 0, "end after this many rows; 0 is all")
@@ -100,6 +102,10 @@ func (l *listing) check(now time.Time) (err error) {
 	if l.options.CreatedBefore, err = parseTime(l.before, now); err != nil {
 		return fmt.Errorf("--before: %w", err)
 	}
+	hasBounds := l.after != "" && l.before != ""
+	if hasBounds && !l.options.CreatedBefore.After(l.options.CreatedAfter) {
+		return errors.New("--before: must be later than --after")
+	}
 	return nil
 }
 
@@ -116,7 +122,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, fmt.Errorf("want a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22, or a duration such as 24h, got %q", text)
+	return time.Time{}, fmt.Errorf("want a time such as 2026-11-28T00:00:00+08:00, a date such as 2026-11-28, or a duration such as 24h, got %q", text)
 }
 
 func (l *listing) run(ctx context.Context) error {
@@ -250,8 +256,8 @@ func newFind(console cli.Console) *cobra.Command {
 		Long: `Look an SMS up by its reference ID, and print the verdict with its row. The service does not list chat-app messages: their outcomes come in
 delivery reports to their callback URLs, which "messaging listen" prints.
 
-The exit status is 0 if it was accepted, 1 if it was refused or is not listed, and 4 if its row proves neither or the lookup failed. A
-service may list a message some time after it accepted it.` + "\n" + environment,
+The exit status is 0 if it was accepted, 1 if it was refused, 4 if its row proves neither or the lookup failed, and 5 if it is not listed. Do
+not send it again after 4 and 5: a service may list a message some time after it accepted it.` + "\n" + environment,
 		Example: "  messaging find order-17 --json",
 		Args:    cli.Words(1, "REFERENCE"),
 	}
@@ -268,7 +274,7 @@ service may list a message some time after it accepted it.` + "\n" + environment
 			return err
 		case errors.Is(err, messaging.ErrNotListed):
 			const reason = "not listed: no SMS has this reference ID; an SMS may be listed later, a chat-app message never: its outcome comes in a delivery report"
-			return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New(reason)} // the error of Find says that the listing failed
+			return &cli.ExitError{Status: cli.ExitNotListed, Err: errors.New(reason)} // the error of Find says that the listing failed
 		case err != nil:
 			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}

@@ -15,10 +15,13 @@ import (
 // The exit statuses of every command. A send ends with its verdict.
 const (
 	ExitOK      = 0 // accepted, found, listed in full
-	ExitRefused = 1 // refused, not listed, or listed with rows that could not be read in full
+	ExitRefused = 1 // refused, or listed with rows that could not be read in full
 	ExitUsage   = 2 // the command line, or what it names, cannot be used
 	ExitNotSent = 3
 	ExitUnknown = 4 // the outcome of a send is unknown, or a listing ended early
+
+	// ExitNotListed is apart from ExitRefused, after which a script may send again: a listing can lag.
+	ExitNotListed = 5
 )
 
 // Console is the input and output of a command.
