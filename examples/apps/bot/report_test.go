@@ -95,17 +95,25 @@ func TestNoTemplateForAConfirmation(t *testing.T) {
 	assert.Equal(t, []string{reference}, c.references())
 }
 
-// The service need not call again for hours because of a reply that waits.
-func TestOldReportIsNotEarly(t *testing.T) {
+// The service need not call again for hours because of a reply that waits, and not for a report that would change nothing.
+func TestEarlyReport(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	require.NoError(t, c.bot.outbox.Stop(t.Context()))
 	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"}) // it has no ID as long as the outbox stands still
-	for age, want := range map[time.Duration]int{time.Minute: http.StatusServiceUnavailable, 2 * time.Hour: http.StatusOK} {
-		report := messagingtest.DeliveryReport{ID: "another", Status: "delivered", At: time.Now().Add(-age)}
+	for _, tt := range []struct {
+		status string
+		age    time.Duration
+		want   int
+	}{
+		{"delivered", time.Minute, http.StatusServiceUnavailable},
+		{"delivered", 2 * time.Hour, http.StatusOK},
+		{"sent", time.Minute, http.StatusOK},
+	} {
+		report := messagingtest.DeliveryReport{ID: "another", Status: tt.status, At: time.Now().Add(-tt.age)}
 		results := c.service.CallWebhook(t.Context(), c.server.URL+"/hooks/delivery?key="+demoSecret, report)
 		require.Len(t, results, 1)
-		assert.Equal(t, want, results[0].StatusCode, age)
+		assert.Equal(t, tt.want, results[0].StatusCode, tt)
 	}
 	require.NoError(t, c.bot.outbox.Start(t.Context()))
 }

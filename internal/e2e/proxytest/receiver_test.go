@@ -43,7 +43,7 @@ func serveReceiver(address string) error {
 	return serve(ctx, listener, mux)
 }
 
-// serve serves webhooks until ctx ends, as docs/webhooks.md has it.
+// serve serves webhooks until ctx ends, like examples/apps/bot.
 func serve(ctx context.Context, listener net.Listener, mux *http.ServeMux) error {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
 	clean := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
