@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -141,10 +142,14 @@ func unreadableKey(tx sms.Transaction) string {
 	return strings.Join([]string{tx.ID, tx.ReferenceID, tx.To, tx.CreatedAt.String(), why}, "\x00")
 }
 
+// placeOfRow matches the place of a row in the error of the library, which means nothing without the request of its page.
+var placeOfRow = regexp.MustCompile(`row \d+ of page \d+`)
+
 // checkUnreadable counts the rows that could not be read in full on other pages than the first, such as a page sorted by time.
 func (c *checker) checkUnreadable() {
 	if more := c.unreadable[c.reported:]; len(more) > 0 {
-		why := countRows(len(more)) + " of other pages cannot be read in full; the first: " + describe(more[0].ReadError)
+		first := placeOfRow.ReplaceAllString(describe(more[0].ReadError), "a row")
+		why := countRows(len(more)) + " of other pages cannot be read in full; the first: " + first
 		c.report.add("other pages", "sms.list.record", finding{wrong, why})
 	}
 }
