@@ -306,7 +306,7 @@ func (o *otp) status(ctx context.Context, challenge string) (status string, err 
 	return status, err
 }
 
-// verify returns the number of the code of a challenge, and uses the code up, if the digits are right. Write the session of the person in its
+// verify returns the number of the code of a challenge, and uses the code up, if the digits are right. Write the session of the person in this
 // transaction.
 func (o *otp) verify(ctx context.Context, challenge, digits string) (number string, err error) {
 	tx, err := o.db.BeginTx(ctx, nil)

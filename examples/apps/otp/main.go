@@ -1,14 +1,12 @@
 // Command otp sends one-time codes and verifies them. A code and its chat message are one transaction, in PostgreSQL or SQLite: codes survive a
-// restart, and a kill loses none. The same code also goes out by SMS, once,
+// restart, and a kill loses none. The same code goes out by SMS, once, as soon as the chat message was refused or not sent, or a report says that
+// it failed. Otherwise the SMS goes out 20 seconds after the request, unless a report says by then that the chat message was delivered, or the
+// person has used the code.
 //
-//   - at once, if the chat message was refused or not sent, or a report says that it failed
-//
-//   - otherwise 20 seconds after the request, unless a report says that the chat message was delivered, or the person has used the code
-//
-//     go run ./examples/apps/otp            sends three codes on a test server, and ends
-//     go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
-//     go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows them at /codes/CHALLENGE, and takes
-//     reports at /hooks/delivery, until it is stopped
+//	go run ./examples/apps/otp            sends three codes on a test server, and ends
+//	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
+//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/CHALLENGE, and takes
+//	                                      delivery reports at /hooks/delivery, until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and
