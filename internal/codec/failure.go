@@ -42,7 +42,7 @@ type responses struct {
 	paths
 
 	errors     *table.Errors
-	vocabulary vocabulary
+	vocabulary *vocabulary
 	codes      []code
 	message    []int
 	request    []int
@@ -59,7 +59,7 @@ type code struct {
 }
 
 // compileResponses compiles lists of paths by concept, the places of a failure, the paths of rows, and the hints around places.
-func compileResponses(lists map[string][]string, rows, places []string, known vocabulary, errors *table.Errors) responses {
+func compileResponses(lists map[string][]string, rows, places []string, known *vocabulary, errors *table.Errors) responses {
 	r := responses{paths: compilePaths(lists), errors: errors, vocabulary: known}
 	for _, path := range errors.Code {
 		object := cmp.Or(errorObject(path, lists, rows), path)

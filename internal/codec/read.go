@@ -30,7 +30,7 @@ func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, li
 	r := reader{
 		encoding:  newEncoding(t, &op.Operation, op.Method, target, pair),
 		responses: compileResponses(lists, rows, slices.Concat(wanted, rows), known, &t.Errors),
-		failures:  compileResponses(nil, nil, nil, vocabulary{}, &t.Errors),
+		failures:  compileResponses(nil, nil, nil, &vocabulary{}, &t.Errors),
 	}
 	r.wanted = r.responses.Add(wanted...)
 	r.constants = r.compileMembers(op.Constants)

@@ -21,7 +21,7 @@ type rowFormat struct {
 	op         *table.List
 	zone       *time.Location
 	statuses   map[string][]string
-	vocabulary vocabulary
+	vocabulary *vocabulary
 }
 
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.

@@ -23,27 +23,34 @@ func isOneOf(word string, words ...string) bool {
 // vocabulary holds the words by which a service accepts and refuses messages.
 type vocabulary struct {
 	accepted, refused []string
-	undelivered       []string        // the words of the delivery statuses failed, expired and rejected
-	states            map[string]bool // which are no IDs: states in lower case, and error codes as they are written
-	statePrefixes     []string
+	undelivered       []string // the words of the delivery statuses failed, expired and rejected
+	states            []string // words that are no IDs, in lower case
+	codes             []string // error codes, which are no IDs, as they are written: e30b may be an ID where E3* is a code
 }
 
-func compileVocabulary(t *table.Table, accepted, refused []string) vocabulary {
-	v := vocabulary{accepted: accepted, refused: refused, states: map[string]bool{}}
+func compileVocabulary(t *table.Table, accepted, refused []string) *vocabulary {
+	v := &vocabulary{accepted: accepted, refused: refused}
+	states := slices.Clone(refused)
+	// A prefix that accepts is no state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
+	for _, word := range accepted {
+		if !strings.HasSuffix(word, "*") {
+			states = append(states, word)
+		}
+	}
 	for status, words := range t.WebhookDelivery.Statuses {
 		words = withLetters(words)
 		if contract.Status(status).Failed() {
 			v.undelivered = append(v.undelivered, words...)
 		}
-		v.addStates(words, true)
+		states = append(states, words...)
+	}
+	for _, word := range states {
+		if word != "*" { // the prefix of every word
+			v.states = append(v.states, strings.ToLower(word))
+		}
 	}
 	for _, codes := range t.Errors.Classes {
-		v.addStates(withLetters(codes), false)
-	}
-	v.addStates(refused, true)
-	// A prefix that accepts is no state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
-	for _, word := range accepted {
-		v.states[strings.ToLower(word)] = true
+		v.codes = append(v.codes, withLetters(codes)...)
 	}
 	return v
 }
@@ -56,22 +63,6 @@ func withLetters(words []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// addStates adds words to the states, in lower case if fold is true.
-func (v *vocabulary) addStates(words []string, fold bool) {
-	for _, word := range words {
-		if fold {
-			word = strings.ToLower(word)
-		}
-		state, isPrefix := strings.CutSuffix(word, "*")
-		switch {
-		case !isPrefix:
-			v.states[state] = true
-		case state != "":
-			v.statePrefixes = append(v.statePrefixes, state)
-		}
-	}
 }
 
 // refuses reports whether a word says that a message was not taken, or not delivered.
@@ -96,16 +87,9 @@ func (v *vocabulary) isID(found value, word string) bool {
 	return !v.isState(word)
 }
 
-// isState reports whether a word is that of a state, in any case, or an error code as it is written: e30b may be an ID where E3* is a code. A code
-// in lower case counts in any case.
+// isState reports whether a word is that of a state, in any case, or an error code.
 func (v *vocabulary) isState(word string) bool {
-	for _, form := range []string{word, strings.ToLower(word)} {
-		isPrefix := func(prefix string) bool { return strings.HasPrefix(form, prefix) }
-		if v.states[form] || slices.ContainsFunc(v.statePrefixes, isPrefix) {
-			return true
-		}
-	}
-	return false
+	return table.Match(v.states, strings.ToLower(word), false) >= 0 || table.Match(v.codes, word, false) >= 0
 }
 
 // isPrintable reports whether a text can be an ID: valid UTF-8, at most 256 characters, and no control characters.
