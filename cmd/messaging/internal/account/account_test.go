@@ -853,7 +853,7 @@ func TestSendNamesAbsentContent(t *testing.T) {
 func TestListenSaysHowManySecretsItTook(t *testing.T) {
 	for want, secrets := range map[string]string{
 		"callbacks need the secret of MESSAGING_WEBHOOK_SECRET":           "key=a-secret-of-the-webhook",
-		"callbacks need one of the 2 secrets of MESSAGING_WEBHOOK_SECRET": "key=a-secret-of-the-webhook key=another-secret-of-it",
+		"callbacks need one of the 2 secrets of MESSAGING_WEBHOOK_SECRET": "key=a-secret-of-the-webhook another-secret-of-it",
 	} {
 		t.Setenv("MESSAGING_WEBHOOK_SECRET", secrets)
 		l := &listener{}
