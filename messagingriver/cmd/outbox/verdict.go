@@ -34,7 +34,7 @@ func verdictWord(record messagingriver.Record) string {
 		return waits
 	case record.Verdict == messaging.Refused:
 		return record.Verdict.String()
-	default: // without an attempt, the verdict of a message that was dropped is Unknown
+	default:
 		return messaging.NotSent.String()
 	}
 }
