@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -81,7 +82,8 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 		return r
 	}
 	if m.UnknownReason != "" {
-		reason = m.UnknownReason + "; then " + reason
+		const sameDoubt = "messaging: Settle: sms.send has an unknown outcome: " // the first reason says so
+		reason = m.UnknownReason + "; then " + strings.TrimPrefix(reason, sameDoubt)
 	}
 	limit := o.options.SettleFor
 	if !isAbsence(err) {

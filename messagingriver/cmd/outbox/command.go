@@ -46,7 +46,7 @@ Environment:
 Exit status:
 
   0  done
-  1  audit found a difference, load found a line that repeats a reference ID, show found no message, or resolve changed nothing
+  1  audit found a difference, load left out a line, show found no message, or resolve changed nothing
   2  an error`
 
 // command returns the command with its subcommands.
@@ -351,7 +351,9 @@ func (op *operator) campaign() *cobra.Command {
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
 		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
 "cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
-"resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.`,
+"resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.
+
+A campaign is paused as long as one of its messages is pending: after "cancel", messages that are enqueued later are sent.`,
 		Example: `  outbox campaign pause spring
   outbox campaign resume spring`,
 		Args: exactArgs("pause|resume|cancel", "NAME"),
@@ -365,18 +367,46 @@ func (op *operator) campaign() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if args[0] == "pause" && changed == 0 {
-			campaigns, err := db.Campaigns(cmd.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			if paused := campaigns[0].States[rivertype.JobStatePending]; paused > 0 {
-				cmd.PrintErrf("the campaign was paused already: %d messages are pending\n", paused)
-			} else {
-				cmd.PrintErrln("no message waits, so nothing is paused: messages that are enqueued later are sent")
-			}
+		hint := ""
+		switch {
+		case args[0] == "pause" && changed == 0:
+			hint, err = unpausedText(cmd.Context(), db, args[1])
+		case args[0] == "resume":
+			hint, err = pausedChannelsText(cmd.Context(), db)
 		}
+		if err != nil {
+			return err
+		}
+		cmd.PrintErr(hint)
 		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
 	})
 	return cmd
+}
+
+// unpausedText says why pause changed no message of a campaign.
+func unpausedText(ctx context.Context, db database, campaign string) (string, error) {
+	campaigns, err := db.Campaigns(ctx, campaign)
+	if err != nil {
+		return "", err
+	}
+	if paused := campaigns[0].States[rivertype.JobStatePending]; paused > 0 {
+		return fmt.Sprintf("the campaign was paused already: %d messages are pending\n", paused), nil
+	}
+	return "no message waits, so nothing is paused: messages that are enqueued later are sent\n", nil
+}
+
+// pausedChannelsText says which channels with waiting messages are paused: a campaign that is resumed still waits for them.
+func pausedChannelsText(ctx context.Context, db database) (string, error) {
+	channels, err := db.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, status := range channels {
+		waiting := status.States[rivertype.JobStateAvailable] + status.States[rivertype.JobStateScheduled] + status.States[rivertype.JobStateRetryable]
+		if status.Paused && waiting > 0 {
+			text.WriteString(pauseText(status) + "\n")
+		}
+	}
+	return text.String(), nil
 }

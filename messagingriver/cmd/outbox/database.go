@@ -125,11 +125,11 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 	if strings.Contains(path, "?") || strings.HasPrefix(path, "file:") || path == ":memory:" {
 		return nil, fmt.Errorf("DATABASE_URL is %q; want the path of an SQLite file, without file: or options", path)
 	}
-	if _, err := os.Stat(path); err != nil && !create {
-		return nil, fmt.Errorf("DATABASE_URL: %w; outbox migrate creates a database", err)
-	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w; create the folder first", err)
+	}
+	if _, err := os.Stat(path); err != nil && !create {
+		return nil, fmt.Errorf("DATABASE_URL: %w; outbox migrate creates a database", err)
 	}
 	escaped := strings.NewReplacer("%", "%25", "#", "%23").Replace(path)
 	db, err := sql.Open("sqlite", "file:"+escaped+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")

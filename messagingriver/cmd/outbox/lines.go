@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 	"github.com/messaging-service/messaging-go/sms"
@@ -93,11 +94,20 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 	if err != nil {
 		return fileLine{}, err
 	}
+	if chat, isChat := message.(chatapp2.Message); isChat && isWithoutContent(chat) {
+		return fileLine{}, wrongLineError{`the message has no content; want "text": {"body": "Hi"}, or another type and the member of its name, such as template`}
+	}
 	return fileLine{
 		key:     messagingriver.Key{Channel: encoded.Channel, Reference: reference.Of(message)},
 		message: message,
 		options: encoded.lineOptions,
 	}, nil
+}
+
+// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent.
+func isWithoutContent(message chatapp2.Message) bool {
+	raw, isRaw := message.Content.(chatapp2.Raw)
+	return message.Content == nil || isRaw && len(raw.JSON) == 0
 }
 
 // csvLines reads an SMS from each record of a CSV file.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"slices"
@@ -24,6 +25,10 @@ import (
 type loadResult struct {
 	New   int `json:"new"`
 	Known int `json:"known"`
+	// Different are the lines whose reference ID the outbox has for another message. They are not enqueued.
+	Different []differentLine `json:"different,omitempty"`
+	// SameRecipient are the lines of a campaign whose recipient an earlier line of the campaign has. They are enqueued.
+	SameRecipient []repeatedLine `json:"sameRecipient,omitempty"`
 	// Repeated are the lines whose reference ID an earlier line of the file has. They are not enqueued.
 	Repeated []repeatedLine `json:"repeated,omitempty"`
 	// Invalid are the lines whose messages are invalid, with --skip-invalid. They are not enqueued.
@@ -33,6 +38,12 @@ type loadResult struct {
 type repeatedLine struct {
 	Line  int `json:"line"`
 	First int `json:"first"` // the earlier line
+}
+
+type differentLine struct {
+	Line int `json:"line"`
+	// Known says which message the outbox has: one in another campaign, or for another recipient.
+	Known string `json:"known"`
 }
 
 type invalidLine struct {
@@ -52,6 +63,9 @@ func (r loadResult) leftOut() string {
 	}
 	for _, repeated := range r.Repeated {
 		fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", repeated.Line, repeated.First)
+	}
+	for _, different := range r.Different {
+		fmt.Fprintf(&text, "line %d is not enqueued: its reference ID is known %s\n", different.Line, different.Known)
 	}
 	return text.String()
 }
@@ -114,7 +128,7 @@ func parsePriority(text string) (messagingriver.Priority, error) {
 }
 
 const loadHelp = `Enqueue the messages of a file, or of standard input if FILE is -, each once: messages whose reference ID is known are skipped. Run
-it again to resume.
+it again to resume. Only reference IDs are compared: a person who is on two lines gets two messages. Of a campaign, the load warns of it.
 
 Each line of the file is a JSON object:
 
@@ -122,15 +136,15 @@ Each line of the file is a JSON object:
 
 The channels are sms, chatapp1 and chatapp2. The message is the JSON encoding of the channel's Go type, such as sms.Message:
 "messaging send sms --help" and its siblings show an example of each. It must have a referenceID. The line may also have campaign,
-priority, at and expire, which take precedence over the flags.
+priority, at and expire, which take precedence over the flags. The platform of chatapp2 gets any unknown member of its message as it is.
 
 A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, referenceID, callback,
 marketing (true or false), campaign, priority, at and expire.
 
 A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. With --skip-invalid, a line
 whose message or options are invalid, for example because of its recipient, is left out. A line that cannot be read still ends the
-load. A line that repeats the reference ID of an earlier line is always left out. The load names the lines that it leaves out, and
-the exit status is 1.`
+load. A line that repeats the reference ID of an earlier line is always left out, and so is one whose reference ID is known in another
+campaign or for another recipient. The load names the lines that it leaves out, and the exit status is 1.`
 
 func (op *operator) load() *cobra.Command {
 	var flags lineOptions
@@ -145,9 +159,10 @@ func (op *operator) load() *cobra.Command {
 			if _, err := flags.parse(); err != nil {
 				return fmt.Errorf("the flags: %w", err)
 			}
-			l := loader{db: db, flags: flags, skipInvalid: skipInvalid, firstLines: map[messagingriver.Key]int{}}
+			l := newLoader(db, flags, skipInvalid)
 			result, err := l.loadFile(cmd, args[0])
-			leftOut := len(result.Repeated) + len(result.Invalid)
+			_, _ = io.WriteString(cmd.ErrOrStderr(), result.sameRecipientText())
+			leftOut := len(result.Repeated) + len(result.Invalid) + len(result.Different)
 			if err != nil {
 				if leftOut > 0 {
 					_ = op.print(cmd.OutOrStdout(), result, result.leftOut()) // the error of the load matters more
@@ -219,6 +234,7 @@ func isTerminal(w io.Writer) bool {
 
 // entry is a message of a file with its options.
 type entry struct {
+	key     messagingriver.Key
 	message messaging.Message
 	options messagingriver.InsertOptions
 	line    int
@@ -241,9 +257,23 @@ type loader struct {
 	db          database
 	flags       lineOptions
 	skipInvalid bool
-	firstLines  map[messagingriver.Key]int // the first line of each message
-	batch       []entry                    // is not enqueued yet
+	firstLines  map[messagingriver.Key]loadedLine // the first line of each message
+	recipients  map[uint64]int                    // the first line of each recipient of a campaign, by a hash
+	hash        func(string) uint64
+	batch       []entry // is not enqueued yet
 	result      loadResult
+}
+
+func newLoader(db database, flags lineOptions, skipInvalid bool) *loader {
+	seed := maphash.MakeSeed()
+	return &loader{
+		db:          db,
+		flags:       flags,
+		skipInvalid: skipInvalid,
+		firstLines:  map[messagingriver.Key]loadedLine{},
+		recipients:  map[uint64]int{},
+		hash:        func(text string) uint64 { return maphash.String(seed, text) },
+	}
 }
 
 // load enqueues all lines. If a line is wrong, the lines before it are enqueued.
@@ -252,7 +282,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return l.flush(ctx)
+			return l.end(ctx)
 		}
 		if err == nil {
 			err = l.add(line)
@@ -273,6 +303,14 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 	}
 }
 
+// end enqueues the last batch, and finds out which of the known lines are other messages.
+func (l *loader) end(ctx context.Context) error {
+	if err := l.flush(ctx); err != nil || l.result.Known == 0 {
+		return err
+	}
+	return l.noteDifferences(ctx)
+}
+
 // add adds a line to the batch, unless it repeats the reference ID of an earlier line.
 func (l *loader) add(line fileLine) error {
 	options, err := line.options.or(l.flags).parse()
@@ -281,11 +319,15 @@ func (l *loader) add(line fileLine) error {
 	}
 	first, isRepeated := l.firstLines[line.key]
 	if isRepeated && line.key.Reference != "" { // without a reference ID the message is invalid
-		l.result.Repeated = append(l.result.Repeated, repeatedLine{Line: line.number, First: first})
+		l.result.Repeated = append(l.result.Repeated, repeatedLine{Line: line.number, First: first.number})
 		return nil
 	}
-	l.firstLines[line.key] = line.number
-	l.batch = append(l.batch, entry{line.message, options, line.number})
+	l.firstLines[line.key] = loadedLine{
+		number: line.number, campaign: options.Campaign, recipient: l.hash(recipientOf(line.message)),
+	}
+	added := entry{line.key, line.message, options, line.number}
+	l.noteRecipient(added)
+	l.batch = append(l.batch, added)
 	return nil
 }
 
@@ -305,6 +347,7 @@ func (l *loader) flush(ctx context.Context) error {
 		}
 		if l.skipInvalid && errors.Is(err, messaging.ErrInvalid) {
 			l.result.Invalid = append(l.result.Invalid, invalidLine{one.line, err.Error()})
+			l.firstLines[one.key] = loadedLine{number: one.line, isInvalid: true}
 			continue
 		}
 		if err != nil {

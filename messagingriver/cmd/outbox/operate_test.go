@@ -81,6 +81,13 @@ func TestListShowsReasons(t *testing.T) {
 
 		out, _ = s.run(0, "list", "--channel", "sms")
 		assert.Empty(s, out)
+		s.run(0, "load", s.file("c.jsonl", line("lost")))
+		s.service.Inject(messagingtest.FaultDropUnread(), 1)
+		s.work()
+		out, _ = s.run(0, "list", "--channel", "sms")
+		assert.Contains(s, out, "; then no message with this reference ID is listed\t")
+		assert.Equal(s, 1, strings.Count(out, "unknown outcome"), out)
+
 		out, _ = s.run(0, "list", "--channel", "sms", "--state", "cancelled", "--json")
 		assert.Contains(s, out, `"channel":"sms","referenceID":"refused","state":"cancelled","verdict":"refused","reason":"`)
 	})
@@ -183,6 +190,8 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		out, _ = s.run(0, "show", "order-1")
 		first, second, _ := strings.Cut(out, "\n\n")
 		assert.Regexp(s, `(?m)^state +completed\nverdict +accepted\nmessage ID +`+s.service.Sent()[0].ID+`$`, first)
+		assert.Regexp(s, `(?m)^cost +0\.50 XTS$`, first)
+		assert.NotContains(s, second, "cost")
 		assert.Regexp(s, `(?m)^state +discarded\nverdict +unknown: it may have been sent\nreason +\S`, second)
 		assert.Regexp(s, `(?m)^finished +20`, second)
 		assert.NotContains(s, out, "639171234567")
@@ -747,6 +756,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"one argument":      {path, []string{"campaign", "pause"}, "want pause|resume|cancel NAME, got 1 argument; -h shows an example"},
 		"schema of SQLite":  {path, []string{"status", "--schema", "x"}, `--schema is for PostgreSQL, got "x"`},
 		"unknown folder":    {filepath.Join(folder, "no", "outbox.db"), []string{"migrate"}, "create the folder first"},
+		"folder of status":  {filepath.Join(folder, "no", "outbox.db"), []string{"status"}, "create the folder first"},
 		"unreachable":       {"postgres://127.0.0.1:1/x", []string{"status"}, "`: 127.0.0.1:1 (127.0.0.1): dial error"},
 		"wrong token":       {path, []string{"audit"}, "; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET"},
 		"unknown help":      {path, []string{"help", "lst"}, `unknown command "lst"; did you mean list?`},

@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
 // channelPauser pauses and resumes channels.
@@ -39,6 +43,48 @@ begun end, and processes hear of the pause within 2 seconds. Only a person ends 
 		return op.print(cmd.OutOrStdout(), channelResult{Done: "pause", Channel: channel}, text)
 	})
 	return cmd
+}
+
+// pauseText returns why a channel is paused, or "" if it is not.
+func pauseText(status messagingriver.ChannelStatus) string {
+	switch {
+	case !status.Paused:
+		return ""
+	case status.Cause == "":
+		return fmt.Sprintf("%s is paused by a person; outbox resume %s ends this", status.Channel, status.Channel)
+	default:
+		return fmt.Sprintf("%s is paused: %s%s", status.Channel, status.Cause, nextRequestText(status))
+	}
+}
+
+// heldBack returns why the message of a record is not sent now, although it waits and may be due, or "".
+func heldBack(ctx context.Context, db database, record messagingriver.Record) (string, error) {
+	if verdictWord(record) != waits {
+		return "", nil
+	}
+	var reasons []string
+	if hasExpired(record) {
+		reasons = append(reasons, "it has expired, and will not be sent")
+	}
+	if record.State == rivertype.JobStatePending {
+		reasons = append(reasons, fmt.Sprintf("campaign %s is paused; outbox campaign resume %s ends this", record.Campaign, record.Campaign))
+	}
+	isPaused, err := db.isPaused(ctx, record.Channel)
+	if err != nil {
+		return "", err
+	}
+	if isPaused {
+		channels, err := db.Status(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, status := range channels {
+			if status.Channel == record.Channel && status.Paused {
+				reasons = append(reasons, pauseText(status))
+			}
+		}
+	}
+	return strings.Join(reasons, ", and "), nil
 }
 
 func (op *operator) resume() *cobra.Command {

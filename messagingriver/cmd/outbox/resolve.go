@@ -138,7 +138,8 @@ type resolution struct {
 	Done       messagingriver.Decision `json:"done"`
 	Messages   int                     `json:"messages"`
 	Unresolved []unresolved            `json:"unresolved,omitempty"`
-	Expired    []string                `json:"expired,omitempty"` // reference IDs of messages to which resend applied, but which are not sent
+	Expired    []string                `json:"expired,omitempty"`  // reference IDs of messages to which resend applied, but which are not sent
+	Unpaused   []string                `json:"unpaused,omitempty"` // campaigns that were paused until the last pending message was resolved
 }
 
 func (r resolution) text() string {
@@ -149,6 +150,9 @@ func (r resolution) text() string {
 	for _, reference := range r.Expired {
 		fmt.Fprintf(&text, "%s: it has expired, so it is not sent but cancelled; OnOutcome is called\n", safe(reference))
 	}
+	for _, campaign := range r.Unpaused {
+		fmt.Fprintf(&text, "campaign %s is no longer paused, because none of its messages is pending: messages that are enqueued later are sent\n", safe(campaign))
+	}
 	fmt.Fprintf(&text, "%s: %d of %d\n", r.Done, r.Messages, r.Messages+len(r.Unresolved))
 	return text.String()
 }
@@ -157,8 +161,8 @@ const resolveHelp = `Decide about messages, which are named by their reference I
 
   sent    the message went out. It becomes completed
   resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
-          outcome is unknown is cancelled instead, and OnOutcome is called with the verdict NotSent
-  drop    it must not be sent. It becomes cancelled, and its content is deleted
+          outcome is unknown is cancelled instead, and OnOutcome is called with the verdict NotSent: the program may send a fallback
+  drop    it must not be sent. It becomes cancelled, and its content is deleted. OnOutcome is not called: no fallback is sent
 
 "outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
 compare with "outbox audit" before.
@@ -187,7 +191,7 @@ func (op *operator) resolve() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&s.channel, "channel", "", "the `channel` of the messages (default the only one that has the reference ID)")
-	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
+	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of --channel whose reason contains this `text`")
 	cmd.Flags().StringVar(&s.state, "state", "", "with --reason: the `state` of the messages, discarded or cancelled (default discarded)")
 	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line; - is standard input")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
@@ -235,12 +239,60 @@ func checkDecision(decision messagingriver.Decision) error {
 // resolveEach carries out a decision about messages, and finds out why it did not apply to some of them. An error says how far it got.
 func resolveEach(ctx context.Context, db database, decision messagingriver.Decision, keys []messagingriver.Key) (resolution, error) {
 	result := resolution{Done: decision}
+	paused := map[string]bool{}
 	for _, key := range keys {
-		if err := result.resolve(ctx, db, key); err != nil {
+		campaign, err := pausedCampaignOf(ctx, db, decision, key)
+		if err == nil {
+			err = result.resolve(ctx, db, key)
+		}
+		if err != nil {
 			return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 		}
+		if campaign != "" {
+			paused[campaign] = true
+		}
+	}
+	if err := result.noteUnpaused(ctx, db, slices.Sorted(maps.Keys(paused))); err != nil {
+		return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 	}
 	return result, nil
+}
+
+// pausedCampaignOf returns the campaign of a pending message that is to be sent or dropped, or "".
+func pausedCampaignOf(ctx context.Context, db database, decision messagingriver.Decision, key messagingriver.Key) (string, error) {
+	if decision == messagingriver.Resend { // it does not apply to a pending message
+		return "", nil
+	}
+	records, err := db.Get(ctx, key.Reference)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, record := range records {
+		if record.Key == key && record.State == rivertype.JobStatePending {
+			return record.Campaign, nil
+		}
+	}
+	return "", nil
+}
+
+// noteUnpaused notes which campaigns that were paused are not paused any more.
+func (r *resolution) noteUnpaused(ctx context.Context, db database, campaigns []string) error {
+	if len(campaigns) == 0 {
+		return nil
+	}
+	found, err := db.Campaigns(ctx, campaigns...)
+	if err != nil {
+		return err
+	}
+	for _, campaign := range found {
+		if campaign.States[rivertype.JobStatePending] == 0 {
+			r.Unpaused = append(r.Unpaused, campaign.Name)
+		}
+	}
+	return nil
 }
 
 // resolve carries out the decision about one message.

@@ -22,8 +22,9 @@ func (op *operator) show() *cobra.Command {
 channels have the reference ID, it shows the message of each. If no message has it, it shows the one with this message ID, which the
 service gave it when it was accepted; that takes longer. Numbers and texts are not shown.
 
-"outbox list --help" explains the states. The reason is that of the last attempt that ended. "failures" counts the attempts that
-count toward its MaxAttempts. "last request" is when its last request began.
+"outbox list --help" explains the states. "held back" says that its campaign or its channel is paused, or that it has expired. The
+reason is that of the last attempt that ended. "failures" counts the attempts that count toward its MaxAttempts. "last request" is when
+its last request began.
 
 ` + verdictHelp + `
 
@@ -43,6 +44,9 @@ The exit status is 1 if there is no such message.`,
 		}
 		for i, record := range records {
 			shown := newShownRecord(record)
+			if shown.HeldBack, err = heldBack(cmd.Context(), db, record); err != nil {
+				return err
+			}
 			if record.Message == nil {
 				if shown.isDeleted, err = isDeleted(cmd.Context(), db, record.Job); err != nil {
 					return err
@@ -123,8 +127,9 @@ func isDeleted(ctx context.Context, db database, job int64) (bool, error) {
 type shownRecord struct {
 	messagingriver.Record
 
-	Verdict string        `json:"verdict"` // a word of verdictHelp, instead of that of Record
-	Receipt *shownReceipt `json:"receipt,omitzero"`
+	Verdict  string        `json:"verdict"` // a word of verdictHelp, instead of that of Record
+	Receipt  *shownReceipt `json:"receipt,omitzero"`
+	HeldBack string        `json:"heldBack,omitzero"`
 
 	isDeleted bool // its content
 }
@@ -174,9 +179,11 @@ func (r shownRecord) lines() []shownLine {
 		{"reference", r.Reference},
 		{"state", string(r.State)},
 		{"verdict", r.verdictText()},
+		{"held back", r.HeldBack},
 		{"reason", r.Reason},
 		{"message ID", receipt.ID},
 		{"request ID", receipt.RequestID},
+		{"cost", strings.TrimSpace(receipt.Cost + " " + receipt.Currency)},
 		{"failures", strconv.Itoa(r.Failures)},
 		{"campaign", r.Campaign},
 		{"priority", strconv.Itoa(int(r.Priority))},

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// TestLoadNamesLinesThatAreKnownAsOtherMessages: the people on them get nothing, and the load must not look like a repetition.
+func TestLoadNamesLinesThatAreKnownAsOtherMessages(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID\n"
+		spring := s.file("spring.csv", header+"ACME,+639171234567,Hi,a\nACME,+639181234567,Hi,b\n")
+		s.run(0, "load", spring, "--campaign", "spring")
+		out, said := s.run(0, "load", spring, "--campaign", "spring")
+		assert.Equal(s, "enqueued: 0; known: 2\n", out, "a repetition")
+		assert.Empty(s, said)
+
+		out, _ = s.run(1, "load", spring, "--campaign", "summer")
+		assert.Equal(s, "line 2 is not enqueued: its reference ID is known in the campaign spring\n"+
+			"line 3 is not enqueued: its reference ID is known in the campaign spring\nenqueued: 0; known: 0\n", out)
+		out, _ = s.run(1, "load", s.file("other.csv", header+"ACME,639171234567,Hi,a\nACME,+639191234567,Hi,b\nACME,+639201234567,Hi,c\n"), "--campaign", "spring", "--json")
+		assert.JSONEq(s, `{"new": 1, "known": 1, "different": [{"line": 3, "known": "for another recipient"}]}`, out)
+
+		s.run(0, "load", s.file("orders.jsonl", line("order-1")+"\n"+chatLine(s, "a")))
+		out, _ = s.run(1, "load", s.file("orders.csv", header+"ACME,+639171234567,Hi,order-1\n"), "--campaign", "spring")
+		assert.Contains(s, out, "line 2 is not enqueued: its reference ID is known without a campaign\n")
+
+		s.work() // which deletes the recipients
+		out, _ = s.run(0, "load", spring, "--campaign", "spring")
+		assert.Equal(s, "enqueued: 0; known: 2\n", out)
+	})
+}
+
+func TestLoadWarnsOfRecipientsThatRepeat(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID,campaign\n"
+		file := s.file("a.csv", header+"ACME,+639171234567,Hi,a,spring\nACME,639171234567,Hi,b,spring\nACME,+639171234567,Hi,c,summer\nACME,+639171234567,Hi,d,\nACME,+639171234567,Hi,e,\n")
+		out, said := s.run(0, "load", file)
+		assert.Equal(s, "enqueued: 5; known: 0\n", out)
+		assert.Equal(s, "outbox: lines whose recipient an earlier line of the campaign has: 1, such as line 3 (line 2); "+
+			"they are enqueued, because only reference IDs are compared\n", said)
+		out, _ = s.run(0, "load", file, "--json")
+		assert.JSONEq(s, `{"new": 0, "known": 5, "sameRecipient": [{"line": 3, "first": 2}]}`, out)
+	})
+}
+
+func TestRecipientOf(t *testing.T) {
+	t.Parallel()
+	for want, messages := range map[string][]messaging.Message{
+		"639171234567": {
+			sms.Message{To: "+639171234567"},
+			sms.Message{To: "00639171234567"},
+			chatapp1.Message{To: "639171234567"},
+			chatapp2.Message{To: "+63 (917) 123-4567"},
+			chatapp2.Message{To: "+639171234567", Recipient: "US.1349"},
+		},
+		"US.1349": {chatapp2.Message{To: "US.1349"}, chatapp2.Message{Recipient: "US.1349"}},
+	} {
+		for _, message := range messages {
+			assert.Equal(t, want, recipientOf(message))
+		}
+	}
+}
+
+// A message of chat app 2 with a mistyped member would go out as something else, or say what is wrong in words of Go.
+func TestLoadNamesWhatIsWrongWithAChatMessage(t *testing.T) {
+	onBoth(t, func(s shell) {
+		for message, want := range map[string]string{
+			`{"to": "+639171234567", "content": {"body": "Hi"}, "referenceID": "a"}`:                   `line 1: the message has no content; want "text": {"body": "Hi"}, or another type`,
+			`{"to": "+639171234567", "type": "text", "content": {"body": "Hi"}, "referenceID": "a"}`:   "line 1: the message has no content; want ",
+			`{"to": "+639171234567", "text": {"body": "Hi"}, "referenceID": "a", "Marketing": true}`:   `there is no member "Marketing"; want "marketing"`,
+			`{"to": "+639171234567", "text": {"body": "Hi"}, "referenceId": "a", "marketing": "true"}`: `"marketing" must be true or false`,
+		} {
+			_, said := s.run(2, "load", s.file("a.jsonl", `{"channel": "chatapp2", "message": `+message+`}`))
+			assert.Contains(s, said, want)
+			assert.NotContains(s, said, "639171234567")
+		}
+		assert.Empty(s, s.counts())
+	})
+}
