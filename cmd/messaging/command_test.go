@@ -140,7 +140,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"wrong token, list":    {baseURL: service.URL, token: "wrong", args: []string{"list"}, want: "; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET\n"},
 		"wrong token, send":    {baseURL: service.URL, token: "wrong", args: smsTo("+639171234567"), want: "\ncheck MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET\n"},
 		"wrong path":           {baseURL: service.URL + "/x", token: service.Token, args: []string{"list"}, want: "; check MESSAGING_BASE_URL, and the paths of MESSAGING_CONTRACT\n"},
-		"not listed":           {baseURL: service.URL, token: service.Token, args: []string{"find", "x"}, want: "not listed: no SMS has this reference ID; the service lists SMS only: the outcome of a chat-app message comes in a delivery report to its callback URL, by webhook\n"},
+		"not listed":           {baseURL: service.URL, token: service.Token, args: []string{"find", "x"}, want: "not listed: no SMS has this reference ID; an SMS may be listed later, a chat-app message never: its outcome comes in a delivery report\n"},
 		"empty message":        {baseURL: service.URL, token: service.Token, stdin: " \n", args: []string{"send", "sms", "-f", "-"}, want: "--file: empty; want a message as JSON (see -h)\n"},
 		"no channel":           {args: []string{"send", "--to", "+639171234567"}, want: "unknown flag: --to; the flags follow one of chatapp1, chatapp2, sms; -h shows an example\n"},
 		"no secret":            {args: []string{"listen"}, want: "MESSAGING_WEBHOOK_SECRET: required, such as key=SECRET, or anyone could call; --insecure accepts callbacks without a secret\n"},

@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -678,6 +679,18 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, status)
 }
 
+// TestFindSaysThatSeveralRowsHaveTheReference: the message was sent twice, or the ID was used before.
+func TestFindSaysThatSeveralRowsHaveTheReference(t *testing.T) {
+	s, srv := newShell(t)
+	srv.Seed(messagingtest.Sent{ReferenceID: "order-1"}, messagingtest.Sent{ReferenceID: "order-1"}, messagingtest.Sent{ReferenceID: "order-2"})
+	out, errs, status := s.run("find", "order-1")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, 1, strings.Count(out, "order-1"))
+	assert.Contains(t, errs, "2 rows have this reference ID, and this is the first; messaging list --reference order-1 shows them")
+	_, errs, _ = s.run("find", "order-2")
+	assert.Empty(t, errs)
+}
+
 // seedVerdicts seeds a message for each verdict, whose reference is the verdict, and one with a price that cannot be read.
 func seedVerdicts(srv *messagingtest.Server) {
 	srv.Seed(
@@ -810,6 +823,45 @@ func TestSendHelpDescribesFile(t *testing.T) {
 	out, _, _ = s.run("send", "chatapp2", "--help")
 	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message in the platform's own form")
 	assert.NotContains(t, out, "Go type")
+	assert.Contains(t, out, "referenceID and marketing")
+	_, examples, _ := strings.Cut(out, "such as\n\n")
+	examples, _, _ = strings.Cut(examples, "\n\n")
+	decoder := json.NewDecoder(strings.NewReader(examples))
+	for _, want := range []chatapp2.Content{chatapp2.Text{}, chatapp2.Template{}} {
+		var message chatapp2.Message
+		require.NoError(t, decoder.Decode(&message))
+		assert.IsType(t, want, message.Content)
+		assert.Empty(t, message.Extra)
+	}
+	assert.False(t, decoder.More())
+}
+
+// A message without content is named in words of JSON, and not by a field of Go.
+func TestSendNamesAbsentContent(t *testing.T) {
+	s, _ := newShell(t)
+	for _, body := range []string{
+		`{"to": "+639171234567", "content": {"body": "Hi"}}`, `{"to": "+639171234567", "type": "text", "content": {"body": "Hi"}}`,
+	} {
+		s.in = body
+		_, errs, status := s.run("send", "chatapp2", "-n", "-f", "-")
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, `--file: the message has no content; want "text": {"body": "Hi"}, or another type`)
+	}
+}
+
+// TestListenSaysHowManySecretsItTook: a space in a secret makes two of it.
+func TestListenSaysHowManySecretsItTook(t *testing.T) {
+	for want, secrets := range map[string]string{
+		"callbacks need the secret of MESSAGING_WEBHOOK_SECRET":           "key=a-secret-of-the-webhook",
+		"callbacks need one of the 2 secrets of MESSAGING_WEBHOOK_SECRET": "key=a-secret-of-the-webhook key=another-secret-of-it",
+	} {
+		t.Setenv("MESSAGING_WEBHOOK_SECRET", secrets)
+		l := &listener{}
+		_, err := l.newReceiver()
+		require.NoError(t, err)
+		assert.Equal(t, want, l.proof())
+	}
+	assert.Equal(t, "anyone may call", (&listener{insecure: true}).proof())
 }
 
 // TestListenEndsDuringCallback needs the race detector: listen ends while a handler waits for the rest of a body.

@@ -63,8 +63,12 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
 			to: "the `recipient`: a number, or the ID of a user",
-			file: "a\nmessage in the platform's own form, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}, with the additional members ttl\n" +
-				"(10m), fallback ({\"from\": …, \"text\": …}), callbackURL and referenceID",
+			file: "a\nmessage in the platform's own form, such as\n\n" +
+				`  {"to": "+639171234567", "type": "text", "text": {"body": "Hi"}, "referenceID": "order-17"}` + "\n" +
+				`  {"to": "+639171234567", "type": "template", "template": {"name": "order_ready", "language": {"code": "en"},` + "\n" +
+				`   "components": [{"type": "body", "parameters": [{"type": "text", "text": "17"}]}]}, "marketing": true}` +
+				"\n\nwith the additional members ttl (10m), fallback ({\"from\": …, \"text\": …}), callbackURL, referenceID and marketing. Any other member goes " +
+				"to\nthe platform as it is",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
 					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

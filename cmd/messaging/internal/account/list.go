@@ -257,7 +257,8 @@ service may list a message some time after it accepted it.` + "\n" + environment
 	}
 	s.flags(command.Flags())
 	command.RunE = func(command *cobra.Command, args []string) error {
-		client, err := s.client()
+		var counted rowCounter
+		client, err := s.client(messaging.WithObserver(&counted))
 		if err != nil {
 			return err
 		}
@@ -266,8 +267,7 @@ service may list a message some time after it accepted it.` + "\n" + environment
 		case isUsage(err):
 			return err
 		case errors.Is(err, messaging.ErrNotListed):
-			const reason = "not listed: no SMS has this reference ID; the service lists SMS only: the outcome of a chat-app message comes in a " +
-				"delivery report to its callback URL, by webhook"
+			const reason = "not listed: no SMS has this reference ID; an SMS may be listed later, a chat-app message never: its outcome comes in a delivery report"
 			return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New(reason)} // the error of Find says that the listing failed
 		case err != nil:
 			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
@@ -281,7 +281,21 @@ service may list a message some time after it accepted it.` + "\n" + environment
 		if err := errors.Join(rows.Write(found), rows.Flush()); err != nil {
 			return &cli.ExitError{Status: exitStatus(found.verdict), Err: err}
 		}
+		if counted.rows > 1 {
+			console.Note(fmt.Sprintf("%d rows have this reference ID, and this is the first; messaging list --reference %s shows them", counted.rows, args[0]))
+		}
 		return exitWith(exitStatus(found.verdict))
 	}
 	return command
+}
+
+// rowCounter counts the rows that a lookup found.
+type rowCounter struct{ rows int }
+
+// StartStep implements messaging.Observer.
+func (*rowCounter) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+
+// EndStep implements messaging.Observer.
+func (c *rowCounter) EndStep(_ context.Context, _ messaging.Step, result messaging.StepResult) {
+	c.rows = max(c.rows, result.Rows)
 }

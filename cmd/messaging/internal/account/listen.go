@@ -90,11 +90,24 @@ func (l *listener) run(ctx context.Context) error {
 	if err != nil {
 		return cli.ListenError(l.address, err)
 	}
-	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
+	l.printf("listening on http://%s, at %s; %s", socket.Addr(), l.paths(), l.proof())
 	err = cli.Serve(ctx, socket, l.handler(receiver))
 	accepted, refused := l.counts()
 	l.printf("stopped: %d callbacks, %d refused", accepted, refused)
 	return err
+}
+
+// proof says what callbacks need to be accepted, and how many secrets the environment has. It shows no secret.
+func (l *listener) proof() string {
+	secrets := strings.Fields(os.Getenv("MESSAGING_WEBHOOK_SECRET"))
+	switch {
+	case l.insecure:
+		return "anyone may call"
+	case len(secrets) == 1:
+		return "callbacks need the secret of MESSAGING_WEBHOOK_SECRET"
+	default:
+		return fmt.Sprintf("callbacks need one of the %d secrets of MESSAGING_WEBHOOK_SECRET", len(secrets))
+	}
 }
 
 // counts returns the numbers of callbacks. Handlers that cli.Serve has cut off may still run.
