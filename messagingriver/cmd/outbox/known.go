@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -14,25 +14,64 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// knownMessage is a message that the outbox has.
-type knownMessage struct {
+// loadedLine is a line whose message is enqueued, or known.
+type loadedLine struct {
+	number    int
 	campaign  string
-	recipient string // see recipientOf; empty if the content of the message was deleted
+	recipient uint64 // the hash of recipientOf
+	isInvalid bool   // it is not enqueued
 }
 
-// difference returns how a line with a known reference ID differs from the message that the outbox has, or "". Then the line is not the one from which
-// that message was loaded.
-func (m knownMessage) difference(e entry) string {
+// knownMessage is a message that the outbox has.
+type knownMessage struct {
+	key      messagingriver.Key
+	campaign string
+	content  string // empty if it was deleted
+}
+
+// noteDifferences moves lines from the known ones to the different ones: the outbox has their reference IDs for other messages, so it sends none of theirs.
+// It reads all messages of the outbox, which is faster than a query for each line.
+func (l *loader) noteDifferences(ctx context.Context) error {
+	rows, err := l.db.query(ctx, `
+		SELECT COALESCE(args->>'channel', ''), COALESCE(args->>'reference', ''), COALESCE(metadata->>'campaign', ''), COALESCE(args->>'message', '')
+		FROM JOBS WHERE kind = 'messaging'`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var known knownMessage
+		if err := rows.Scan(&known.key.Channel, &known.key.Reference, &known.campaign, &known.content); err != nil {
+			return err
+		}
+		line, isLoaded := l.firstLines[known.key]
+		if !isLoaded || line.isInvalid {
+			continue
+		}
+		if difference := l.difference(line, known); difference != "" {
+			l.result.Known--
+			l.result.Different = append(l.result.Different, differentLine{line.number, difference})
+		}
+	}
+	slices.SortFunc(l.result.Different, func(a, b differentLine) int { return cmp.Compare(a.Line, b.Line) })
+	return rows.Err()
+}
+
+// difference returns how the message of a line differs from the one that the outbox has, or "".
+func (l *loader) difference(line loadedLine, known knownMessage) string {
 	switch {
-	case m.campaign != e.options.Campaign && m.campaign == "":
+	case line.campaign != known.campaign && known.campaign == "":
 		return "without a campaign"
-	case m.campaign != e.options.Campaign:
-		return "in the campaign " + safe(m.campaign)
-	case m.recipient != "" && m.recipient != recipientOf(e.message):
-		return "for another recipient"
-	default:
+	case line.campaign != known.campaign:
+		return "in the campaign " + safe(known.campaign)
+	case known.content == "":
 		return ""
 	}
+	message, err := l.db.Decode(known.key.Channel, []byte(known.content))
+	if err != nil || l.hash(recipientOf(message)) == line.recipient {
+		return ""
+	}
+	return "for another recipient"
 }
 
 // recipientOf returns the recipient of a message, such that two spellings of an international number are equal.
@@ -48,61 +87,6 @@ func recipientOf(message messaging.Message) string {
 	}
 	compact := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(recipient)
 	return strings.TrimPrefix(compact, "00")
-}
-
-// known returns the messages with these reference IDs.
-func (o outbox[TTx]) known(ctx context.Context, references []string) (map[messagingriver.Key]knownMessage, error) {
-	encoded, err := json.Marshal(references)
-	if err != nil {
-		return nil, err
-	}
-	hasReference := `args->>'reference' IN (SELECT value FROM json_each($1))`
-	if o.schema != "" { // in the form for which PostgreSQL has an index
-		hasReference = `args @> ANY (ARRAY(SELECT jsonb_build_object('reference', value) FROM jsonb_array_elements_text(CAST($1 AS JSONB))))`
-	}
-	rows, err := o.query(ctx, `SELECT args->>'channel', args->>'reference', COALESCE(metadata->>'campaign', ''), COALESCE(args->>'message', '')
-		FROM JOBS WHERE kind = 'messaging' AND `+hasReference, string(encoded))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	found := map[messagingriver.Key]knownMessage{}
-	for rows.Next() {
-		var key messagingriver.Key
-		var m knownMessage
-		var content string
-		if err := rows.Scan(&key.Channel, &key.Reference, &m.campaign, &content); err != nil {
-			return nil, err
-		}
-		if message, err := o.Decode(key.Channel, []byte(content)); err == nil {
-			m.recipient = recipientOf(message)
-		}
-		found[key] = m
-	}
-	return found, rows.Err()
-}
-
-// noteDifferences moves lines from the known ones to the different ones, whose messages nobody gets.
-func (l *loader) noteDifferences(ctx context.Context, entries []entry) error {
-	references := make([]string, len(entries))
-	for i, e := range entries {
-		references[i] = e.key.Reference
-	}
-	known, err := l.db.known(ctx, references)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		m, isKnown := known[e.key]
-		if !isKnown { // it was deleted a moment ago
-			continue
-		}
-		if difference := m.difference(e); difference != "" {
-			l.result.Known--
-			l.result.Different = append(l.result.Different, differentLine{e.line, difference})
-		}
-	}
-	return nil
 }
 
 // noteRecipient notes a line of a campaign whose recipient an earlier line of the campaign has.

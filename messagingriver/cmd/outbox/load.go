@@ -257,8 +257,8 @@ type loader struct {
 	db          database
 	flags       lineOptions
 	skipInvalid bool
-	firstLines  map[messagingriver.Key]int // the first line of each message
-	recipients  map[uint64]int             // the first line of each recipient of a campaign, by a hash
+	firstLines  map[messagingriver.Key]loadedLine // the first line of each message
+	recipients  map[uint64]int                    // the first line of each recipient of a campaign, by a hash
 	hash        func(string) uint64
 	batch       []entry // is not enqueued yet
 	result      loadResult
@@ -270,7 +270,7 @@ func newLoader(db database, flags lineOptions, skipInvalid bool) *loader {
 		db:          db,
 		flags:       flags,
 		skipInvalid: skipInvalid,
-		firstLines:  map[messagingriver.Key]int{},
+		firstLines:  map[messagingriver.Key]loadedLine{},
 		recipients:  map[uint64]int{},
 		hash:        func(text string) uint64 { return maphash.String(seed, text) },
 	}
@@ -282,7 +282,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return l.flush(ctx)
+			return l.end(ctx)
 		}
 		if err == nil {
 			err = l.add(line)
@@ -303,6 +303,14 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 	}
 }
 
+// end enqueues the last batch, and finds out which of the known lines are other messages.
+func (l *loader) end(ctx context.Context) error {
+	if err := l.flush(ctx); err != nil || l.result.Known == 0 {
+		return err
+	}
+	return l.noteDifferences(ctx)
+}
+
 // add adds a line to the batch, unless it repeats the reference ID of an earlier line.
 func (l *loader) add(line fileLine) error {
 	options, err := line.options.or(l.flags).parse()
@@ -311,10 +319,12 @@ func (l *loader) add(line fileLine) error {
 	}
 	first, isRepeated := l.firstLines[line.key]
 	if isRepeated && line.key.Reference != "" { // without a reference ID the message is invalid
-		l.result.Repeated = append(l.result.Repeated, repeatedLine{Line: line.number, First: first})
+		l.result.Repeated = append(l.result.Repeated, repeatedLine{Line: line.number, First: first.number})
 		return nil
 	}
-	l.firstLines[line.key] = line.number
+	l.firstLines[line.key] = loadedLine{
+		number: line.number, campaign: options.Campaign, recipient: l.hash(recipientOf(line.message)),
+	}
 	added := entry{line.key, line.message, options, line.number}
 	l.noteRecipient(added)
 	l.batch = append(l.batch, added)
@@ -337,6 +347,7 @@ func (l *loader) flush(ctx context.Context) error {
 		}
 		if l.skipInvalid && errors.Is(err, messaging.ErrInvalid) {
 			l.result.Invalid = append(l.result.Invalid, invalidLine{one.line, err.Error()})
+			l.firstLines[one.key] = loadedLine{number: one.line, isInvalid: true}
 			continue
 		}
 		if err != nil {
@@ -354,8 +365,5 @@ func (l *loader) insert(ctx context.Context, entries []entry) error {
 	}
 	l.result.New += added
 	l.result.Known += len(entries) - added
-	if added == len(entries) {
-		return nil
-	}
-	return l.noteDifferences(ctx, entries)
+	return nil
 }
