@@ -38,8 +38,6 @@ type database interface {
 
 	// insert enqueues messages in a transaction of their own.
 	insert(ctx context.Context, entries []entry) (added int, err error)
-	// known returns the messages with these reference IDs.
-	known(ctx context.Context, references []string) (map[messagingriver.Key]knownMessage, error)
 	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
 	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
 	// isPaused reports whether the queue of a channel is paused. Unlike Status, it reads no messages.
