@@ -30,7 +30,7 @@
 // The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS: an unknown outcome of a chat-app message
 // cannot be looked up, and only a delivery report settles it.
 //
-// [FirstAccepted] sends over one channel and falls back to another. [IsAccountProblem] tells messages to keep until the account is fixed.
+// [FirstAccepted] sends over one channel and falls back to another. [IsAccountProblem] tells which messages to keep until the account is fixed.
 // [WithGuard] denies or postpones messages, such as to people who opted out.
 //
 // Create one Client and share it: it is safe for concurrent use. [Client.With] derives another that shares its connections.

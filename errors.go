@@ -93,8 +93,21 @@ func MayHaveBeenSent(err error) bool {
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // err may join the errors of several sends
 		return true
 	}
-	e, isError := errors.AsType[*Error](err)
-	return isError && e.Ambiguous()
+	return isAmbiguous(err)
+}
+
+// isAmbiguous reports whether an error, or one that it wraps or joins, is an ambiguous Error.
+func isAmbiguous(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it looks into the tree itself
+	case *Error:
+		return e.Ambiguous()
+	case interface{ Unwrap() error }:
+		return isAmbiguous(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), isAmbiguous)
+	default:
+		return false
+	}
 }
 
 // Retryable reports whether a message that was not sent can be sent again, and after how long at the earliest: at least a second. It can be sent

@@ -83,6 +83,7 @@ func TestMayHaveBeenSent(t *testing.T) {
 		"unknown, wrapped":                  {fmt.Errorf("order 17: %w", unknown), true},
 		"not sent, joined with unknown":     {errors.Join(notSent, unknown), true},
 		"refused, and names a message":      {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, true},
+		"not sent, joined with a named one": {errors.Join(notSent, fmt.Errorf("sms: %w", &messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"})), true},
 		"refused as a duplicate":            {errors.Join(refused, messaging.ErrDuplicate), true},
 		"an error of a database":            {errors.New("disk full"), true},
 		"the error of a context alone":      {context.DeadlineExceeded, true},

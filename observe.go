@@ -16,8 +16,8 @@ import (
 
 // An Observer watches the calls of a client, for traces and metrics; see WithObserver. It is used from many goroutines at once.
 //
-// To count messages by their verdict, count the ends of steps with Kind StepCall and without Read. Other steps have the zero Verdict, which is
-// Unknown.
+// To count messages by their verdict, count the ends of steps with Kind StepCall and without Read. The Verdict of other steps does not
+// count messages.
 //
 // Steps nest. A StepCall contains its attempts, waits and token refreshes. The StepCall of SMS.SendOnce also contains its lookups, and each
 // lookup contains a StepCall for every page. If an Observer panics, so does the call, and the outcome of the message is unknown.

@@ -231,11 +231,11 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 // Verdict returns what a listed row says about its message. It requests nothing: it judges the row by the contract of the client, as Settle
 // and SendOnce do.
 //
-//   - Accepted: the row has an ID, and nothing in it says otherwise, even if its status is not in the contract. A message of which only the
-//     delivery failed was accepted: the Status of the row says what became of it.
+//   - Accepted: the row has an ID, and nothing in it says otherwise, even if its status is not in the contract. A message that was taken
+//     but not delivered was accepted: the Status of the row says what became of it.
 //   - Refused: the SendStatus is a word of sms.send.refused, and no delivery status, such as sent or delivered, shows that the message went out.
 //     In a row without a delivery status, a word for failed or rejected refuses, too. The row has no error for a duplicate: the service may have
-//     taken the first message of that name.
+//     taken the first message with that reference ID.
 //   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or a field that decides could not be read (see
 //     ReadError).
 //

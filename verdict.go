@@ -27,7 +27,8 @@ const (
 	Unknown Verdict = iota
 	// Accepted: the service took the message.
 	Accepted
-	// Refused: the service responded that it did not take the message. It may have been sent before, or nevertheless; see MayHaveBeenSent.
+	// Refused: the service responded that it did not take the message. An earlier one, or even this one, may have gone out; see
+	// MayHaveBeenSent.
 	Refused
 	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
 	// queue should treat that as refused.

@@ -89,12 +89,20 @@ func (o storedObject) add(name string, value any) error {
 
 // checkCase returns an error for a name that differs from a known one in case alone, such as Marketing: it would be sent as a member of its own.
 func checkCase(name string) error {
-	for _, known := range slices.Concat(storedNames(), envelopeNames()) {
-		if name != known && strings.EqualFold(name, known) {
-			return fmt.Errorf("there is no member %q; want %q", name, known)
-		}
+	if known := otherCase(name); known != "" {
+		return fmt.Errorf("there is no member %q; want %q", name, known)
 	}
 	return nil
+}
+
+// otherCase returns the known name that differs from a name in case alone, or "".
+func otherCase(name string) string {
+	for _, known := range slices.Concat(storedNames(), envelopeNames()) {
+		if name != known && strings.EqualFold(name, known) {
+			return known
+		}
+	}
+	return ""
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's format. It replaces the whole message.

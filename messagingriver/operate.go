@@ -32,9 +32,9 @@ type Record struct {
 	//	available, scheduled, retryable  Unknown           may have been sent, and is looked up
 	//	pending                          not Accepted      was not sent, and waits: its campaign is paused
 	//	running                          not Accepted      may be sent at this moment
-	//	cancelled                        Refused, NotSent  was not sent; final
+	//	cancelled                        Refused, NotSent  was not sent, unless MayHaveBeenSent returns true; final
 	//	cancelled                        Unknown           may have been sent before it was dropped; final
-	//	discarded                        Refused, NotSent  was not sent; a person decides
+	//	discarded                        Refused, NotSent  was not sent, unless MayHaveBeenSent returns true; a person decides
 	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
 	// Reason is why the message was not accepted yet, or was not sent. It is empty for an accepted message. If the message was

@@ -23,10 +23,10 @@ import (
 // 10 minutes. The message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
 //
 // A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own, unless
-// MayHaveBeenSent.
+// MayHaveBeenSent returns true.
 //
-// No decision calls the function: not Resolve or ResolveTx, not CancelCampaign, nor a job that is cancelled with River UI while it waits. Only a
-// message that was resent leads to a call when it ends, as NotSent if it had expired. If a message is decided about before the function was called
+// The function is not called for a person's decision: Resolve, ResolveTx, CancelCampaign, or a job that is cancelled with River UI while it waits.
+// Only a message that was resent leads to a call when it ends, as NotSent if it had expired. If a message is decided about before the function was called
 // with its outcome, such as while the function returns errors, that outcome is not reported: each call gets the outcome that the message has at
 // that time.
 //
@@ -57,12 +57,20 @@ type Outcome struct {
 
 // MayHaveBeenSent reports whether the message may have gone out: it was accepted, its outcome is unknown, or the response that refused it names a
 // message. Do not send a fallback then.
-func (o Outcome) MayHaveBeenSent() bool {
-	switch o.Verdict {
+func (o Outcome) MayHaveBeenSent() bool { return mayHaveBeenSent(o.Verdict, o.Err) }
+
+// MayHaveBeenSent reports whether the message may have gone out by the attempts that have ended: it was accepted, its outcome is unknown, or the
+// response that refused it names a message. Do not resend such a message before you know what became of it. A message that is running may be sent at
+// this moment.
+func (r Record) MayHaveBeenSent() bool { return mayHaveBeenSent(r.Verdict, r.Err) }
+
+// mayHaveBeenSent reports whether a message with a verdict and a stored error may have gone out.
+func mayHaveBeenSent(verdict messaging.Verdict, err error) bool {
+	switch verdict {
 	case messaging.NotSent:
 		return false
 	case messaging.Refused:
-		stored, isStored := errors.AsType[*storedError](o.Err)
+		stored, isStored := errors.AsType[*storedError](err)
 		return isStored && slices.Contains(stored.classes, classAmbiguous)
 	default:
 		return true

@@ -184,7 +184,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
-//     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; no secret has a comma. DeliveryURL writes the first. The
+//     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; a secret must not contain a comma. DeliveryURL writes the first. The
 //     variable may be absent only if an option proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof
 //     (WithoutProof)
 //

@@ -28,7 +28,7 @@ func (l *List) IsRefused(tx sms.Transaction) bool {
 }
 
 // isRefused reports whether the statuses of a row say that the service did not take the message. A send status of sms.send.refused says so unless
-// the delivery status shows that the message went out: a message that was refused fails, too. A send status that means failed or rejected says so
+// the delivery status shows that the message went out: a refused message is listed as failed, too. A send status that means failed or rejected says so
 // only without a delivery status, because it may be that of the delivery. A number in the send status does not count: the contract's numbers are
 // those of responses and of delivery statuses, and may mean something else there.
 func (f *rowFormat) isRefused(tx *sms.Transaction) bool {

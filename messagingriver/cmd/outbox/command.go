@@ -367,6 +367,9 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 		if err != nil {
 			return err
 		}
+		if err := op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed)); err != nil {
+			return err
+		}
 		hint := ""
 		switch {
 		case args[0] == "pause" && changed == 0:
@@ -374,11 +377,8 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 		case args[0] == "resume":
 			hint, err = pausedChannelsText(cmd.Context(), db)
 		}
-		if err != nil {
-			return err
-		}
 		cmd.PrintErr(hint)
-		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
+		return err
 	})
 	return cmd
 }

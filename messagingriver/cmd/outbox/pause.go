@@ -53,7 +53,7 @@ func pauseText(status messagingriver.ChannelStatus) string {
 	case status.Cause == "":
 		return fmt.Sprintf("%s is paused by a person; outbox resume %s ends this", status.Channel, status.Channel)
 	default:
-		return fmt.Sprintf("%s is paused: %s%s", status.Channel, status.Cause, nextRequestText(status))
+		return fmt.Sprintf("%s is paused: %s%s", status.Channel, safe(status.Cause), nextRequestText(status))
 	}
 }
 

@@ -239,60 +239,43 @@ func checkDecision(decision messagingriver.Decision) error {
 // resolveEach carries out a decision about messages, and finds out why it did not apply to some of them. An error says how far it got.
 func resolveEach(ctx context.Context, db database, decision messagingriver.Decision, keys []messagingriver.Key) (resolution, error) {
 	result := resolution{Done: decision}
-	paused := map[string]bool{}
+	before, err := pausedCampaigns(ctx, db)
+	if err != nil {
+		return result, err
+	}
 	for _, key := range keys {
-		campaign, err := pausedCampaignOf(ctx, db, decision, key)
-		if err == nil {
-			err = result.resolve(ctx, db, key)
-		}
-		if err != nil {
+		if err := result.resolve(ctx, db, key); err != nil {
 			return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 		}
-		if campaign != "" {
-			paused[campaign] = true
-		}
 	}
-	if err := result.noteUnpaused(ctx, db, slices.Sorted(maps.Keys(paused))); err != nil {
+	after, err := pausedCampaigns(ctx, db)
+	if err != nil {
 		return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
+	}
+	for _, campaign := range before {
+		if !slices.Contains(after, campaign) {
+			result.Unpaused = append(result.Unpaused, campaign)
+		}
 	}
 	return result, nil
 }
 
-// pausedCampaignOf returns the campaign of a pending message that is to be sent or dropped, or "".
-func pausedCampaignOf(ctx context.Context, db database, decision messagingriver.Decision, key messagingriver.Key) (string, error) {
-	if decision == messagingriver.Resend { // it does not apply to a pending message
-		return "", nil
-	}
-	records, err := db.Get(ctx, key.Reference)
-	if errors.Is(err, messaging.ErrNotFound) {
-		return "", nil
-	}
+// pausedCampaigns returns the campaigns that have pending messages, which are paused.
+func pausedCampaigns(ctx context.Context, db database) ([]string, error) {
+	rows, err := db.query(ctx, "SELECT DISTINCT COALESCE(metadata->>'campaign', '') FROM JOBS WHERE kind = 'messaging' AND state = 'pending' ORDER BY 1")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for _, record := range records {
-		if record.Key == key && record.State == rivertype.JobStatePending {
-			return record.Campaign, nil
+	defer func() { _ = rows.Close() }()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
 		}
+		names = append(names, name)
 	}
-	return "", nil
-}
-
-// noteUnpaused notes which campaigns that were paused are not paused any more.
-func (r *resolution) noteUnpaused(ctx context.Context, db database, campaigns []string) error {
-	if len(campaigns) == 0 {
-		return nil
-	}
-	found, err := db.Campaigns(ctx, campaigns...)
-	if err != nil {
-		return err
-	}
-	for _, campaign := range found {
-		if campaign.States[rivertype.JobStatePending] == 0 {
-			r.Unpaused = append(r.Unpaused, campaign.Name)
-		}
-	}
-	return nil
+	return names, rows.Err()
 }
 
 // resolve carries out the decision about one message.

@@ -210,6 +210,8 @@ func (r shownRecord) verdictText() string {
 		return "unknown: it may have been sent"
 	case r.Verdict == waits:
 		return "waits: it was not sent yet"
+	case r.Verdict == messaging.Refused.String() && r.MayHaveBeenSent():
+		return "refused, but it may have been sent: the response names a message"
 	default:
 		return r.Verdict
 	}

@@ -13,7 +13,7 @@ const verdictHelp = `The verdicts are:
   waits       it was not sent yet, and will be
   unknown     it may have been sent: a worker has it, it is looked up, or nothing showed what became of it
   accepted    the service accepted it
-  refused     the service refused it, and it will not be sent again
+  refused     the service refused it, and it will not be sent again; if the response names a message, it may have been sent
   not sent    it was not sent, and will not be`
 
 // waits is the verdict on a message that was not sent yet. The other words are those of messaging.Verdict.

@@ -67,7 +67,7 @@ if the command line cannot be used.`,
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
 	flags.StringVar(&s.to, "to", "", "the `number` that gets the SMS")
 	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
-	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to look again for each SMS that is not listed yet")
+	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to keep looking for each SMS that is not listed yet")
 	return command
 }
 

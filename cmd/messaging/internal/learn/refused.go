@@ -61,13 +61,13 @@ func (l *learner) learnRefused() error {
 	return nil
 }
 
-// checkClass returns an error for a class that has no list of codes, which is forbidden, if the HTTP status does not tell it.
+// checkClass returns an error for the class forbidden, which has no codes, if the HTTP status is another.
 func (l *learner) checkClass(example *Example) error {
 	class := example.values["class"]
 	if l.defaults.Errors.Classes[class] != nil || example.status == http.StatusForbidden {
 		return nil
 	}
-	return example.errorf("class %s is known by HTTP %d alone, and not by a code: for another status, or for a code, use unauthorized",
+	return example.errorf("class %s is known by HTTP %d alone, and not by a code: remove this example",
 		class, http.StatusForbidden)
 }
 
