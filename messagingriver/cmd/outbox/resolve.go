@@ -241,7 +241,7 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 	result := resolution{Done: decision}
 	before, err := pausedCampaigns(ctx, db)
 	if err != nil {
-		return result, err
+		return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 	}
 	for _, key := range keys {
 		if err := result.resolve(ctx, db, key); err != nil {
