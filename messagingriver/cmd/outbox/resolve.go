@@ -162,7 +162,8 @@ const resolveHelp = `Decide about messages, which are named by their reference I
   sent    the message went out. It becomes completed
   resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
           outcome is unknown is cancelled instead, and OnOutcome is called with the verdict NotSent: the program may send a fallback
-  drop    it must not be sent. It becomes cancelled, and its content is deleted. OnOutcome is not called: no fallback is sent
+  drop    it must not be sent. It becomes cancelled, and its content is deleted. OnOutcome is not called, but if the message was sent
+          after all, a report that it failed can still lead to the fallback of your handler
 
 "outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
 compare with "outbox audit" before.
