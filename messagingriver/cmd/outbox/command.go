@@ -367,7 +367,8 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 		if err != nil {
 			return err
 		}
-		if err := op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed)); err != nil {
+		text := fmt.Sprintf("%s: %d\n", args[0], changed)
+		if err = op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, text); err != nil {
 			return err
 		}
 		hint := ""

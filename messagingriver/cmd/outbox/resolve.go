@@ -245,7 +245,7 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 		return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 	}
 	for _, key := range keys {
-		if err := result.resolve(ctx, db, key); err != nil {
+		if err = result.resolve(ctx, db, key); err != nil {
 			return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 		}
 	}
