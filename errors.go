@@ -182,10 +182,9 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long to wait before another attempt, or 0 if nothing is known. The service asked for it (Retry-After), or a guard did
-	// (Postpone). Or the call would have waited so long itself, for the circuit breaker, the rate limit or its back-off, and the RetryPolicy or
-	// the context did not allow that: then it is the longer of the two. For some codes of chat app 2's platform it is a wait of the library; see
-	// Retryable.
+	// RetryAfter is how long to wait before another attempt, or 0 if nothing is known: the wait that the service (Retry-After) or a guard
+	// (Postpone) asked for or, if it is longer, the wait of the call itself that the RetryPolicy or the context did not allow, for the circuit
+	// breaker, the rate limit or its back-off. For some codes of chat app 2's platform it is a wait of the library; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int

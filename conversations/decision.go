@@ -23,9 +23,9 @@ type decision struct {
 }
 
 // OptOut records an opt-out, for example from a web form, a list of opt-outs, or the platform's own preferences. It counts as arriving now, so
-// record each entry of a list once, not each time the program starts: that would override a later START. With Person.At, an entry dated more than a day
-// before the START is ignored. A person without a name, or on
-// SMS without a phone number, is an error that matches [ErrNoPerson]. Numbers in national form need Options.CountryCode.
+// record each entry of a list once, not each time the program starts: that would override a later START. With Person.At, an entry
+// dated more than a day before the START is ignored. A person without a name, or on SMS without a phone number, is an error that matches
+// [ErrNoPerson]. Numbers in national form need Options.CountryCode.
 func (b *Book) OptOut(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.decidePerson(ctx, tx, p, true)
 }

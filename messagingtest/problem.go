@@ -136,8 +136,8 @@ func (s *Server) failure(requestID, text string, paths []string, code any) []byt
 	return encode(placeFirst(body, paths, code))
 }
 
-// acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, which only guesses,
-// or the first one of all.
+// acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, whose words are
+// guesses, or the first one of all.
 func acceptedWord(t table.Send) string {
 	isGuess := func(word string) bool {
 		hasWord := func(c table.Channel) bool { return slices.Contains(c.Send(table.Default()).Accepted, word) }

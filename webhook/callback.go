@@ -68,8 +68,8 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 
 // ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope, as
 // [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be read. Other changes in the envelope, also those of
-// preferences, are an [ErrUnhandled] with the status 200. Use the handler to get them, and no WithPreferences with this method, which
-// would leave preferences out without an error.
+// preferences, are an [ErrUnhandled] with the status 200. Use the handler to get them. Do not combine WithPreferences with this
+// method: preferences would be dropped without an error.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
 	return ofType[ChatMessage](events), ofType[DeliveryReport](events), err

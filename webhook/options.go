@@ -164,9 +164,9 @@ func WithPOST() Option {
 	return set(func(rcv *Receiver) { rcv.post = true })
 }
 
-// WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes: the query may have that many, and
-// the body may have that many. Without it, a request has up to 256 parameters, and the bytes differ: up to 64 KiB of query and 3 MiB of
-// body, because the platform of chat app 2 sends many events in one call. The memory that a request takes is a small multiple of the bytes.
+// WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes the query and the body may have, each by
+// itself. The defaults are 256 parameters, 64 KiB of query, and 3 MiB of body, because the platform of chat app 2 sends many events in one
+// call. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	if parameters <= 0 || bytes <= 0 {
 		return invalid("WithLimits: both limits must be positive")

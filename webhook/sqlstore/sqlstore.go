@@ -94,10 +94,9 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Tx returns the transaction of the handler that was called with ctx, which may also be a function of webhook.WithStatuses, WithPreferences or
-// WithOther. The first call begins it. The store commits it when the handler
-// returns nil, and rolls it back otherwise: do neither yourself. It ends with ctx. If the pool has one connection, use only the
-// transaction once it has begun: any other query would wait for it.
+// Tx returns the transaction of the handler, or of the function of webhook.WithStatuses, WithPreferences or WithOther, that was called with ctx.
+// The first call begins it. The store commits it when the handler returns nil, and rolls it back otherwise: do neither yourself. It ends with
+// ctx. If the pool has one connection, use only the transaction once it has begun: any other query would wait for it.
 //
 // It returns an error if the transaction cannot begin, or if ctx does not come from a receiver with webhook.WithStore and this store.
 func Tx(ctx context.Context) (*sql.Tx, error) {

@@ -128,7 +128,8 @@ func parsePriority(text string) (messagingriver.Priority, error) {
 }
 
 const loadHelp = `Enqueue the messages of a file, or of standard input if FILE is -, each once: messages whose reference ID is known are skipped. Run
-it again to resume. Only reference IDs are compared: a person who is on two lines gets two messages. Of a campaign, the load warns of it.
+it again to resume. Only reference IDs are compared: a person who is on two lines gets two messages. Within a campaign,
+load warns about such lines.
 
 Each line of the file is a JSON object:
 
@@ -144,7 +145,8 @@ marketing (true or false), campaign, priority, at and expire.
 A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. With --skip-invalid, a line
 whose message or options are invalid, for example because of its recipient, is left out. A line that cannot be read still ends the
 load. A line that repeats the reference ID of an earlier line is always left out, and so is one whose reference ID is known in another
-campaign or for another recipient. The load names the lines that it leaves out, and the exit status is 1.`
+campaign or, as long as the outbox has its content, for another recipient. The load names the lines that it leaves out, and the exit
+status is 1.`
 
 func (op *operator) load() *cobra.Command {
 	var flags lineOptions

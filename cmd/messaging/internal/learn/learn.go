@@ -129,7 +129,7 @@ func (l *learner) unseenFilters() string {
 	return " (" + strings.Join(unseen, ", ") + ")"
 }
 
-// noteAbsent adds a comment about a kind of examples that is absent, and prints what follows: the user may not expect it.
+// noteAbsent adds a comment about a kind of examples that is absent, and prints the consequence, which the user may not expect.
 func (l *learner) noteAbsent(example, missing, section, key string) {
 	l.overlay.note("not in the examples: "+missing, section, key)
 	l.warnings = append(l.warnings, section+": no example of "+example+": every name is a default")

@@ -19,7 +19,7 @@ type FaultKind struct {
 	// Parameters are the fields of a rule that only some faults have.
 	Parameters []string `json:"parameters,omitempty"`
 
-	// DefaultStatus is that of the parameter status.
+	// DefaultStatus is the default of the parameter status.
 	DefaultStatus int `json:"-"`
 
 	make func(rule *faultRule) messagingtest.Fault
