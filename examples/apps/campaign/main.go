@@ -26,8 +26,8 @@
 // whether the message was sent, and decide with the command outbox (see docs/outbox.md):
 //
 //	export OUTBOX_SCHEMA=campaign      # on PostgreSQL
-//	outbox resolve sent spring-17      # it was sent
-//	outbox resolve resend spring-18    # it was not: the campaign sends it
+//	outbox resolve sent spring/17      # it was sent
+//	outbox resolve resend spring/18    # it was not: the campaign sends it
 //
 // A message expires 48 hours after it was enqueued: then resend only stores that it was not sent. To send to that recipient nevertheless, give
 // the line a new id.
