@@ -16,7 +16,9 @@
 //	CAMPAIGN_SENDER     the sender of SMS that the account has registered, such as ACME
 //	CAMPAIGN_ZONE       the time zone of the recipients, such as Asia/Manila
 //
-// All campaigns use one database. Never delete it: it has the opt-outs, and what was sent to whom.
+// All campaigns of a time zone use one database. Never delete it: it has the opt-outs, and what was sent to whom. A campaign of another zone needs
+// another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, the first start, and the first of a new
+// version, must be alone until it logs "new lines": it creates or updates the tables.
 //
 // Between campaigns, let the last one run, so that each STOP is received. Most delivery reports come within minutes, and the last ones after the days
 // that the service tries to deliver. Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start
@@ -143,6 +145,7 @@ type settings struct {
 	address     string
 	url         string
 	sender      string
+	zone        string // that of all campaigns of the database
 	client      *messaging.Client
 	hooks       *webhook.Receiver
 	outbox      messagingriver.Options
@@ -165,10 +168,11 @@ func settingsFromEnv(folder string) (settings, error) {
 		address:     required("CAMPAIGN_ADDRESS"), // on a random port no STOP could arrive
 		url:         strings.TrimSuffix(required("CAMPAIGN_URL"), "/"),
 		sender:      required("CAMPAIGN_SENDER"),
+		zone:        required("CAMPAIGN_ZONE"),
 		outbox:      messagingriver.Options{Rate: rate, Workers: workers},
 		hasResults:  func() {},
 	}
-	zone, zoneErr := time.LoadLocation(required("CAMPAIGN_ZONE"))
+	zone, zoneErr := time.LoadLocation(in.zone)
 	var clientErr, hooksErr error
 	in.client, clientErr = messaging.NewClientFromEnv(messaging.WithGuard(quietHours(zone)))
 	in.hooks, hooksErr = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(slog.Default())))

@@ -530,6 +530,21 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	assert.Empty(t, p.service.Sent())
 }
 
+// A campaign of another zone would send the messages of the first in its night.
+func TestAnotherZone(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+	first := p.zone
+	p.zone = zoneAt(12)
+	p.begin("summer", "id,number,text\n17,+639181234567,Summer sale\n")
+	p.requireFails("this database is for " + first + ": use one database for each zone")
+	assert.Empty(t, p.service.Sent())
+}
+
 // A database that fails for some seconds does not end the campaign.
 func TestDatabaseThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
