@@ -239,13 +239,23 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	if sendErr == nil {
 		sendErr = c.send(serving, in, lines)
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request of the outbox takes
-	defer cancel()
-	stopErr := errors.Join(c.outbox.Stop(stopping), server.Shutdown(stopping))
-	if err := errors.Join(sendErr, stopErr); err != nil {
-		return err
+	stopErr := c.stop(context.WithoutCancel(ctx), server)
+	if sendErr != nil {
+		return errors.Join(sendErr, stopErr)
 	}
-	return c.writeResults(stopping, in.folder+"/results.csv", lines) // with the reports that came since
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return errors.Join(stopErr, c.writeResults(writing, in.folder+"/results.csv", lines)) // with the reports that came since
+}
+
+// stop stops sending and receiving, both at once. Outbox.Stop takes up to 50 seconds.
+func (c *campaign) stop(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, 55*time.Second)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.outbox.Stop(ctx) }()
+	shutdownErr := server.Shutdown(ctx)
+	return errors.Join(<-stopped, shutdownErr)
 }
 
 // newServer returns a server of the webhook of a campaign.
