@@ -53,7 +53,11 @@ func open(ctx context.Context, in settings) (*campaign, error) {
 	if err = connect(ctx, in); err != nil {
 		return nil, err
 	}
-	if err = c.createTables(ctx); err != nil {
+	err = c.createTables(ctx)
+	if err == nil {
+		err = c.checkZone(ctx, in.zone)
+	}
+	if err != nil {
 		c.close()
 		return nil, err
 	}
@@ -115,12 +119,33 @@ func (c *campaign) guard(ctx context.Context, client *messaging.Client) error {
 // createTables creates the tables that do not exist, and updates those of the outbox. The table campaign_recipient has the recipient of each message,
 // which the outbox deletes.
 func (c *campaign) createTables(ctx context.Context) error {
-	const statement = `CREATE TABLE IF NOT EXISTS campaign_recipient (reference TEXT PRIMARY KEY, campaign TEXT NOT NULL,
+	const recipients = `CREATE TABLE IF NOT EXISTS campaign_recipient (reference TEXT PRIMARY KEY, campaign TEXT NOT NULL,
 		number TEXT NOT NULL, text_hash TEXT NOT NULL, delivery TEXT NOT NULL DEFAULT '')`
-	if _, err := c.db.ExecContext(ctx, statement); err != nil {
+	if _, err := c.db.ExecContext(ctx, recipients); err != nil {
+		return err
+	}
+	const zone = "CREATE TABLE IF NOT EXISTS campaign_zone (id INTEGER PRIMARY KEY CHECK (id = 1), zone TEXT NOT NULL)"
+	if _, err := c.db.ExecContext(ctx, zone); err != nil {
 		return err
 	}
 	return c.outbox.Migrate(ctx)
+}
+
+// checkZone stores the time zone of the first campaign, and returns an error if that of this one is another: each sends the messages of all, at its
+// own hours.
+func (c *campaign) checkZone(ctx context.Context, zone string) error {
+	const insert = "INSERT INTO campaign_zone (id, zone) VALUES (1, $1) ON CONFLICT DO NOTHING"
+	if _, err := c.db.ExecContext(ctx, insert, zone); err != nil {
+		return err
+	}
+	var stored string
+	if err := c.db.QueryRowContext(ctx, "SELECT zone FROM campaign_zone").Scan(&stored); err != nil {
+		return err
+	}
+	if stored != zone {
+		return fmt.Errorf("this database is for %s: use one database for each zone", stored)
+	}
+	return nil
 }
 
 // note notes a STOP or START. The webhook needs no store: to note one twice changes nothing.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
@@ -26,17 +26,34 @@ type lines struct {
 
 // readRecipients reads a file of recipients.
 func (c *campaign) readRecipients(path string) (lines, error) {
-	var all lines
 	file, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
-		return all, err
+		return lines{}, err
 	}
 	defer file.Close() //nolint:errcheck // it is only read
 	reader := csv.NewReader(file)
-	reader.FieldsPerRecord = -1                                        // a text with a comma and no quotes concerns its own line
-	if _, err = reader.Read(); err != nil && !errors.Is(err, io.EOF) { // the names of the columns
-		return all, err
+	reader.FieldsPerRecord = -1 // a text with a comma and no quotes concerns its own line
+	if err = readColumns(reader); err != nil {
+		return lines{}, fmt.Errorf("%s: %w", path, err)
 	}
+	return c.readLines(reader)
+}
+
+// readColumns reads the first line. It may begin with a byte order mark, which spreadsheets write.
+func readColumns(reader *csv.Reader) error {
+	columns, err := reader.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if strings.TrimPrefix(strings.Join(columns, ","), "\ufeff") != "id,number,text" {
+		return errors.New("want the columns id,number,text in the first line")
+	}
+	return nil
+}
+
+// readLines reads the lines after the first.
+func (c *campaign) readLines(reader *csv.Reader) (lines, error) {
+	var all lines
 	earlier := earlierLines{ids: map[string]bool{}, numbers: map[string]int{}}
 	for {
 		row, err := reader.Read()
@@ -64,12 +81,15 @@ func (c *campaign) readRecipients(path string) (lines, error) {
 
 // invalidLine returns the row of the results for a line that cannot be sent. Its own row may have only the columns before the fault.
 func (c *campaign) invalidLine(row []string, line int, reason error) []string {
-	reference := c.name + "-"
+	id := ""
 	if len(row) > 0 {
-		reference += row[0]
+		id = row[0]
 	}
-	return []string{reference, "invalid", "", fmt.Sprintf("line %d: %v", line, reason), "", "", "", ""}
+	return []string{c.reference(id), "invalid", "", fmt.Sprintf("line %d: %v", line, reason), "", "", "", ""}
 }
+
+// reference returns the reference ID of the message of a line. The name of a folder has no slash, so no two campaigns have the same.
+func (c *campaign) reference(id string) string { return c.name + "/" + id }
 
 // earlierLines has the IDs and the numbers of the valid lines before a line.
 type earlierLines struct {
@@ -99,7 +119,10 @@ func (c *campaign) readRow(row []string, earlier earlierLines) (sms.Message, err
 		return sms.Message{}, fmt.Errorf("same number as line %d", line)
 	}
 	message := sms.Message{
-		From: c.sender, To: number, Text: text, ReferenceID: c.name + "-" + id, CallbackURL: c.callback, Marketing: true,
+		From: c.sender, To: number, Text: text, ReferenceID: c.reference(id), CallbackURL: c.callback, Marketing: true,
+	}
+	if len(message.ReferenceID) > 255 { // the outbox would refuse the whole file
+		return sms.Message{}, errors.New("the id is too long")
 	}
 	return message, c.client.SMS.Validate(message)
 }
@@ -178,15 +201,24 @@ func readResults(path string) (map[string][]string, error) {
 	return found, nil
 }
 
-// replaceFile writes rows to a CSV file. A program that is killed may leave half of the temporary file, but not half of the other.
+// replaceFile writes rows to a CSV file. A kill or a power failure may leave half of the temporary file, but not half of the other.
 func replaceFile(path string, rows [][]string) error {
-	var file bytes.Buffer
-	if err := csv.NewWriter(&file).WriteAll(rows); err != nil {
-		return err
-	}
 	temporary := path + ".tmp"
-	if err := os.WriteFile(temporary, file.Bytes(), 0o600); err != nil {
+	if err := writeFile(temporary, rows); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)
+}
+
+// writeFile writes rows to a CSV file, and returns once they are on the disk.
+func writeFile(path string, rows [][]string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the user names the folder
+	if err != nil {
+		return err
+	}
+	err = csv.NewWriter(file).WriteAll(rows)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
 }

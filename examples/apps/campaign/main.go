@@ -16,7 +16,9 @@
 //	CAMPAIGN_SENDER     the sender of SMS that the account has registered, such as ACME
 //	CAMPAIGN_ZONE       the time zone of the recipients, such as Asia/Manila
 //
-// All campaigns use one database. Never delete it: it has the opt-outs, and what was sent to whom.
+// All campaigns of a time zone use one database. Never delete it: it has the opt-outs, and what was sent to whom. A campaign of another zone needs
+// another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, the first start, and the first of a new
+// version, must be alone until it logs "new lines": it creates or updates the tables.
 //
 // Between campaigns, let the last one run, so that each STOP is received. Most delivery reports come within minutes, and the last ones after the days
 // that the service tries to deliver. Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start
@@ -26,8 +28,8 @@
 // whether the message was sent, and decide with the command outbox (see docs/outbox.md):
 //
 //	export OUTBOX_SCHEMA=campaign      # on PostgreSQL
-//	outbox resolve sent spring-17      # it was sent
-//	outbox resolve resend spring-18    # it was not: the campaign sends it
+//	outbox resolve sent spring/17      # it was sent
+//	outbox resolve resend spring/18    # it was not: the campaign sends it
 //
 // A message expires 48 hours after it was enqueued: then resend only stores that it was not sent. To send to that recipient nevertheless, give
 // the line a new id.
@@ -143,6 +145,7 @@ type settings struct {
 	address     string
 	url         string
 	sender      string
+	zone        string // that of all campaigns of the database
 	client      *messaging.Client
 	hooks       *webhook.Receiver
 	outbox      messagingriver.Options
@@ -165,10 +168,11 @@ func settingsFromEnv(folder string) (settings, error) {
 		address:     required("CAMPAIGN_ADDRESS"), // on a random port no STOP could arrive
 		url:         strings.TrimSuffix(required("CAMPAIGN_URL"), "/"),
 		sender:      required("CAMPAIGN_SENDER"),
+		zone:        required("CAMPAIGN_ZONE"),
 		outbox:      messagingriver.Options{Rate: rate, Workers: workers},
 		hasResults:  func() {},
 	}
-	zone, zoneErr := time.LoadLocation(required("CAMPAIGN_ZONE"))
+	zone, zoneErr := time.LoadLocation(in.zone)
 	var clientErr, hooksErr error
 	in.client, clientErr = messaging.NewClientFromEnv(messaging.WithGuard(quietHours(zone)))
 	in.hooks, hooksErr = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(slog.Default())))
@@ -235,13 +239,23 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	if sendErr == nil {
 		sendErr = c.send(serving, in, lines)
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request of the outbox takes
-	defer cancel()
-	stopErr := errors.Join(c.outbox.Stop(stopping), server.Shutdown(stopping))
-	if err := errors.Join(sendErr, stopErr); err != nil {
-		return err
+	stopErr := c.stop(context.WithoutCancel(ctx), server)
+	if sendErr != nil {
+		return errors.Join(sendErr, stopErr)
 	}
-	return c.writeResults(stopping, in.folder+"/results.csv", lines) // with the reports that came since
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return errors.Join(stopErr, c.writeResults(writing, in.folder+"/results.csv", lines)) // with the reports that came since
+}
+
+// stop stops sending and receiving, both at once. Outbox.Stop takes up to 50 seconds.
+func (c *campaign) stop(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, 55*time.Second)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.outbox.Stop(ctx) }()
+	shutdownErr := server.Shutdown(ctx)
+	return errors.Join(<-stopped, shutdownErr)
 }
 
 // newServer returns a server of the webhook of a campaign.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"net"
@@ -145,6 +146,16 @@ func (p *program) goOn() *exec.Cmd {
 	return process
 }
 
+// requireFails runs the program, which ends with an error.
+func (p *program) requireFails(want string) {
+	p.t.Helper()
+	process := p.command()
+	var said strings.Builder
+	process.Stderr = &said
+	require.Error(p.t, process.Run())
+	require.Contains(p.t, said.String(), want)
+}
+
 // awaitResults waits until the program has written results.
 func (p *program) awaitResults() {
 	p.t.Helper()
@@ -262,7 +273,7 @@ func TestMessagesOfAnotherProgram(t *testing.T) {
 	}))
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 1)
-	assert.Equal(t, "spring-17", p.service.Sent()[0].ReferenceID)
+	assert.Equal(t, "spring/17", p.service.Sent()[0].ReferenceID)
 	assert.NotContains(t, p.results(), "order-17")
 }
 
@@ -288,13 +299,38 @@ func TestInvalidLines(t *testing.T) {
 	results := p.results()
 	assert.Equal(t, 2, strings.Count(results, ",accepted,"), "%s", results)
 	for _, line := range []string{
-		`spring-2,invalid,,"line 3: `, `spring-1,invalid,,"line 4: `, `spring-3,invalid,,"line 5: `, `spring-,invalid,,"line 6: `,
-		`spring-5,invalid,,"line 7: `, `spring-,invalid,,"line 8: `,
+		`spring/2,invalid,,"line 3: `, `spring/1,invalid,,"line 4: `, `spring/3,invalid,,"line 5: `, `spring/,invalid,,"line 6: `,
+		`spring/5,invalid,,"line 7: `, `spring/,invalid,,"line 8: `,
 	} {
 		assert.Contains(t, results, line)
 	}
 	assert.Equal(t, 1+8, strings.Count(results, "\n"), "the header, and each line")
 	assert.NotContains(t, results, "63918")
+}
+
+// A file without the names of its columns would lose its first recipient.
+func TestColumnsAreNamed(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n")
+	p.requireFails("recipients.csv: want the columns id,number,text in the first line")
+	assert.Empty(t, p.service.Sent())
+	p.write("\ufeffid,number,text\n1,+639171234567,Spring sale\n") // of a spreadsheet
+	require.NoError(t, p.start().Wait())
+	assert.Len(t, p.service.Sent(), 1)
+	for _, first := range []string{"", "\n", "id,text,number\n", "id,number,text,\n"} {
+		require.ErrorContains(t, readColumns(csv.NewReader(strings.NewReader(first))), "want the columns", first)
+	}
+}
+
+// The outbox takes references of up to 255 bytes, and refuses a whole file for one that is longer.
+func TestLongID(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("x", 255-len("spring/"))
+	p := newProgram(t, 12, "id,number,text\n"+longest+",+639171234567,Spring sale\n"+longest+"x,+639181234567,Spring sale\n")
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 1)
+	assert.Equal(t, "spring/"+longest, p.service.Sent()[0].ReferenceID)
+	assert.Contains(t, p.results(), "spring/"+longest+"x,invalid,,line 3: the id is too long,")
 }
 
 // A number that is on two lines gets one SMS. Only one spelling of a number is valid, so that no other is taken for another number.
@@ -316,9 +352,9 @@ func TestRepeatedNumber(t *testing.T) {
 	for _, m := range p.service.Sent() {
 		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",,0.50,XTS,"+m.To+",\n")
 	}
-	assert.Contains(t, results, "spring-3,invalid,,line 4: same number as line 2,,,,\n")
+	assert.Contains(t, results, "spring/3,invalid,,line 4: same number as line 2,,,,\n")
 	for id := 4; id <= 8; id++ {
-		assert.Contains(t, results, fmt.Sprintf("spring-%d,invalid,,\"line %d: want a number with + and the country code,", id, id+1))
+		assert.Contains(t, results, fmt.Sprintf("spring/%d,invalid,,\"line %d: want a number with + and the country code,", id, id+1))
 	}
 }
 
@@ -330,8 +366,8 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	require.NoError(t, p.start().Wait())
 	results := p.results()
 	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason,cost,currency,recipient,delivery\n"))
-	assert.Contains(t, results, "spring-1,refused,,")
-	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
+	assert.Contains(t, results, "spring/1,refused,,")
+	assert.Contains(t, results, "spring/2,accepted,"+p.service.Sent()[0].ID+",")
 }
 
 // Another file with IDs that were enqueued before does not take the results of the earlier messages for its own.
@@ -346,7 +382,7 @@ func TestKnownIDWithAnotherNumberOrText(t *testing.T) {
 		var said strings.Builder
 		process.Stderr = &said
 		require.Error(t, process.Run())
-		assert.Contains(t, said.String(), "spring-1 was enqueued with another number or text")
+		assert.Contains(t, said.String(), "spring/1 was enqueued with another number or text")
 		assert.NotContains(t, said.String(), "639")
 		assert.Len(t, p.service.Sent(), 1)
 		assert.Equal(t, results, p.results())
@@ -366,11 +402,21 @@ func TestStopCountsForTheNextCampaign(t *testing.T) {
 	p.begin("summer", recipients+"2,+639181234567,Summer sale\n")
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
-	assert.Equal(t, "summer-2", p.service.Sent()[1].ReferenceID)
+	assert.Equal(t, "summer/2", p.service.Sent()[1].ReferenceID)
 	results := p.results()
-	assert.Contains(t, results, "summer-1,not sent,")
-	assert.Contains(t, results, "summer-2,accepted,")
-	assert.NotContains(t, results, "spring-")
+	assert.Contains(t, results, "summer/1,not sent,")
+	assert.Contains(t, results, "summer/2,accepted,")
+	assert.NotContains(t, results, "spring/")
+}
+
+// The line 1 of the campaign spring-17 is not the line 17-1 of the campaign spring.
+func TestReferencesOfCampaignsDiffer(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n17-1,+639171234567,Spring sale\n")
+	require.NoError(t, p.start().Wait())
+	p.begin("spring-17", "id,number,text\n1,+639171234567,Spring sale\n")
+	require.NoError(t, p.start().Wait())
+	assert.Len(t, p.service.Sent(), 2)
 }
 
 // A delivery report that comes after all messages are final is in the results, and completes a message whose response was lost.
@@ -381,10 +427,10 @@ func TestDeliveryReports(t *testing.T) {
 	p.service.SetFault("sms", "+639181234567", messagingtest.FaultAcceptThenDrop())
 	process := p.goOn()
 	p.awaitResults()
-	assert.Contains(t, p.results(), "spring-2,unknown,")
+	assert.Contains(t, p.results(), "spring/2,unknown,")
 	for _, m := range p.service.Sent() {
 		status := "delivered"
-		if m.ReferenceID == "spring-3" {
+		if m.ReferenceID == "spring/3" {
 			status = "failed"
 		}
 		for _, reported := range []string{status, "sent"} { // the second is late
@@ -402,9 +448,9 @@ func TestDeliveryReports(t *testing.T) {
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.NoError(t, process.Wait())
 	results := p.results()
-	assert.Regexp(t, "spring-1,accepted,.*,delivered\n", results)
-	assert.Regexp(t, "spring-2,accepted,.*,delivered\n", results)
-	assert.Regexp(t, "spring-3,accepted,.*,failed\n", results)
+	assert.Regexp(t, "spring/1,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring/2,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring/3,accepted,.*,failed\n", results)
 	assert.NotContains(t, results, "order-9")
 }
 
@@ -432,18 +478,18 @@ func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
 	p.write(recipients + "2,+639181234567,Spring sale\n")
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
-	assert.Equal(t, "spring-2", p.service.Sent()[1].ReferenceID)
+	assert.Equal(t, "spring/2", p.service.Sent()[1].ReferenceID)
 	results := p.results()
-	assert.Contains(t, results, "spring-1,accepted,"+p.service.Sent()[0].ID+",,0.50,XTS,+639171234567,\n")
-	assert.Contains(t, results, "spring-2,accepted,")
+	assert.Contains(t, results, "spring/1,accepted,"+p.service.Sent()[0].ID+",,0.50,XTS,+639171234567,\n")
+	assert.Contains(t, results, "spring/2,accepted,")
 
 	require.NoError(t, os.Remove(filepath.Join(p.folder, "results.csv")))
 	p.deleteMessages()
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
 	results = p.results()
-	assert.Contains(t, results, "spring-1,deleted,,it became final long ago,,,+639171234567,\n")
-	assert.Contains(t, results, "spring-2,deleted,")
+	assert.Contains(t, results, "spring/1,deleted,,it became final long ago,,,+639171234567,\n")
+	assert.Contains(t, results, "spring/2,deleted,")
 }
 
 // TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.
@@ -457,7 +503,7 @@ func TestResultsAreReplaced(t *testing.T) {
 	require.NoError(t, os.Link(filepath.Join(p.folder, "results.csv"), earlier))
 	p.write(recipients + "2,12,Spring sale\n")
 	require.NoError(t, p.start().Wait())
-	assert.Contains(t, p.results(), "spring-2,invalid,")
+	assert.Contains(t, p.results(), "spring/2,invalid,")
 	kept, err := os.ReadFile(earlier)
 	require.NoError(t, err)
 	assert.Equal(t, first, string(kept))
@@ -481,6 +527,21 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	time.Sleep(3 * time.Second) // in the day it is sent within one
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
+	assert.Empty(t, p.service.Sent())
+}
+
+// A campaign of another zone would send the messages of the first in its night.
+func TestAnotherZone(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+	first := p.zone
+	p.zone = zoneAt(12)
+	p.begin("summer", "id,number,text\n17,+639181234567,Summer sale\n")
+	p.requireFails("this database is for " + first + ": use one database for each zone")
 	assert.Empty(t, p.service.Sent())
 }
 
