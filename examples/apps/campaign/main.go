@@ -4,6 +4,7 @@
 //
 //	go run ./examples/apps/campaign           sends one SMS to a test server, and ends
 //	go run ./examples/apps/campaign FOLDER    sends to the recipients in a folder
+//	go run ./examples/apps/campaign receive   only receives STOP and delivery reports, until Ctrl-C
 //
 // The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. If a quoted text
 // has a single quote in it or does not end, where the next line begins is not certain, and nothing is sent. The name of the folder is the name of
@@ -20,8 +21,11 @@
 // another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, the first start, and the first of a new
 // version, must be alone until it logs "new lines": it creates or updates the tables.
 //
-// Between campaigns, let the last one run, so that each STOP is received. Most delivery reports come within minutes, and the last ones after the days
-// that the service tries to deliver. Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start
+// A STOP that comes while no process receives may be lost. So let "receive" run all the time, at CAMPAIGN_URL, and give the campaigns another
+// CAMPAIGN_ADDRESS, or let the last campaign run until the next one. Most delivery reports come within minutes, and the last ones after the
+// days that the service tries to deliver.
+//
+// Ctrl-C lets the requests in flight end, and the next start goes on. After a kill -9 or a power failure, start
 // it again, too. It then looks up each message that may have been sent: for up to 16 minutes, and for up to a day longer while the listing of the
 // service is down. A message that the service neither lists nor reports is unknown in results.csv, and waits for a person. On PostgreSQL these are
 // only messages whose requests had begun. On SQLite they are the messages that were in work, even if they still waited for the rate. Find out
@@ -84,13 +88,20 @@ func command(ctx context.Context, args []string) error {
 	}
 	folder := args[0]
 	if len(args) > 1 || strings.HasPrefix(folder, "-") {
-		return errors.New("usage: campaign [FOLDER]")
+		return errors.New("usage: campaign [FOLDER | receive]")
 	}
 	in, err := settingsFromEnv(folder)
 	if err != nil {
 		return err
 	}
-	return listenAndRun(ctx, in)
+	listener, err := listen(ctx, in.address)
+	if err != nil {
+		return err
+	}
+	if folder == "receive" {
+		return receive(ctx, listener, in)
+	}
+	return run(ctx, listener, in)
 }
 
 // demo sends one SMS to a test server, and prints the results.
@@ -200,15 +211,6 @@ func untilMorning(now time.Time) time.Duration {
 	return max(0, morning.Sub(now))
 }
 
-// listenAndRun runs a campaign at the address of its settings.
-func listenAndRun(ctx context.Context, in settings) error {
-	listener, err := listen(ctx, in.address)
-	if err != nil {
-		return err
-	}
-	return run(ctx, listener, in)
-}
-
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	return config.Listen(ctx, "tcp", address)
@@ -246,6 +248,27 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(stopErr, c.writeResults(writing, in.folder+"/results.csv", lines)) // with the reports that came since
+}
+
+// receive receives STOP and delivery reports of all campaigns until the context ends, and sends nothing.
+func receive(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	c, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	server := newServer(c, in.hooks)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err = <-served: // it failed
+		return err
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request takes
+	defer cancel()
+	return server.Shutdown(stopping)
 }
 
 // stop stops sending and receiving, both at once. Outbox.Stop takes up to 50 seconds.

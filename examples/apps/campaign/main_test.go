@@ -56,7 +56,14 @@ func runUntilResults(folder string) error {
 	if os.Getenv("CAMPAIGN_GOES_ON") == "" {
 		in.hasResults = stop
 	}
-	return listenAndRun(ctx, in)
+	listener, err := listen(ctx, in.address)
+	if err != nil {
+		return err
+	}
+	if folder == "receive" {
+		return receive(ctx, listener, in)
+	}
+	return run(ctx, listener, in)
 }
 
 // program is a campaign in a process of its own.
@@ -409,6 +416,21 @@ func TestStopCountsForTheNextCampaign(t *testing.T) {
 	assert.NotContains(t, results, "spring/")
 }
 
+// A STOP that comes while no campaign runs counts for the next one, if a process receives.
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n")
+	process := p.command()
+	process.Env = append(process.Env, "CAMPAIGN_FOLDER=receive")
+	require.NoError(t, process.Start())
+	p.receive(messagingtest.InboundSMS{ID: "stop", From: "639171234567", To: "ACME", Text: "STOP"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.NoError(t, process.Wait())
+	require.NoError(t, p.start().Wait())
+	assert.Empty(t, p.service.Sent())
+	assert.Contains(t, p.results(), "spring/1,not sent,")
+}
+
 // The line 1 of the campaign spring-17 is not the line 17-1 of the campaign spring.
 func TestReferencesOfCampaignsDiffer(t *testing.T) {
 	t.Parallel()
@@ -645,6 +667,6 @@ func TestCommandNamesAllThatIsMissing(t *testing.T) {
 		require.ErrorContains(t, err, name)
 	}
 	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}} {
-		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER]")
+		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER | receive]")
 	}
 }
