@@ -247,10 +247,16 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 		return nil
 	}
 	reference := prefixReply + rand.Text()
-	if _, err = b.outbox.Insert(ctx, tx, b.message(m, reference, text, buttons...)); err != nil {
+	if err = b.enqueue(ctx, tx, b.message(m, reference, text, buttons...)); err != nil {
 		return b.skipInvalid(ctx, err)
 	}
 	return addReply(ctx, tx, messagingriver.Key{Channel: m.Channel.String(), Reference: reference}, m.From)
+}
+
+// enqueue enqueues a reply or a template. An hour later the person no longer expects it.
+func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, message messaging.Message) error {
+	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{message}, messagingriver.InsertOptions{Expire: time.Hour})
+	return err
 }
 
 // message returns a message to the person who wrote m, on the same channel. Only chat app 2 has buttons, so the text says what to write.
@@ -331,7 +337,7 @@ func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.Deliver
 	if reply.channel != "chatapp2" || !wasTooLate {
 		return nil
 	}
-	_, err = b.outbox.Insert(ctx, tx, b.template(reply.person, reply.reference))
+	err = b.enqueue(ctx, tx, b.template(reply.person, reply.reference))
 	return b.skipInvalid(ctx, err)
 }
 
@@ -361,8 +367,7 @@ func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error
 		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
 	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
 	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
-	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
-	if isReply && wasNotProcessed && errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+	if isReply && !outcome.MayHaveBeenSent() && errors.Is(outcome.Err, messaging.ErrWindowClosed) {
 		return b.replaceUnsent(ctx, outcome.Key, reply.To)
 	}
 	return nil
@@ -392,7 +397,7 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to stri
 	if err != nil || dropped == 0 { // a person has resent it
 		return err
 	}
-	if _, err = b.outbox.Insert(ctx, tx, b.template(to, key.Reference)); err != nil {
+	if err = b.enqueue(ctx, tx, b.template(to, key.Reference)); err != nil {
 		return b.skipInvalid(ctx, err)
 	}
 	return tx.Commit()

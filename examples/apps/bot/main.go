@@ -26,6 +26,7 @@ import (
 	"os/signal"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -127,16 +128,22 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	server := newServer(&b.ServeMux)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(netutil.LimitListener(listener, 256)) }()
-	go b.prune(ctx)
+	working, stopTasks := context.WithCancel(ctx)
+	defer stopTasks()
+	var tasks sync.WaitGroup
+	tasks.Go(func() { b.prune(working) })
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than an event or a request of the outbox takes
+	stopTasks()
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second) // Outbox.Stop takes up to SendTimeout and 20 seconds
 	defer cancel()
 	stopped := make(chan error, 1)
 	go func() { stopped <- b.outbox.Stop(stopping) }() // meanwhile, so that both have the whole time
-	return errors.Join(err, server.Shutdown(stopping), <-stopped)
+	err = errors.Join(err, server.Shutdown(stopping), <-stopped)
+	tasks.Wait()
+	return err
 }
 
 // newServer returns a server of webhooks, with limits.
@@ -173,7 +180,7 @@ func (b *bot) prune(ctx context.Context) {
 		_, eventsErr := b.store.Prune(ctx, keep)
 		_, windowsErr := b.book.Prune(ctx)
 		repliesErr := pruneReplies(ctx, b.db, time.Now().Add(-keep))
-		if err := errors.Join(eventsErr, windowsErr, repliesErr); err != nil {
+		if err := errors.Join(eventsErr, windowsErr, repliesErr); err != nil && ctx.Err() == nil {
 			b.logger.WarnContext(ctx, "bot: cannot prune", "error", err)
 		}
 	}

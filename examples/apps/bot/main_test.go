@@ -371,8 +371,19 @@ func TestReplyThatWasReplacedCannotBeResent(t *testing.T) {
 // A reply that may have gone out is not replaced.
 func TestNoTemplateForAReplyWithAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			testNoTemplate(t, messagingtest.FaultStatusAfter(status, `{"id": "m-1", "code": `+windowClosed+`}`))
+		})
+	}
+}
+
+// testNoTemplate tests that no template replaces a reply that has a fault.
+func testNoTemplate(t *testing.T, fault messagingtest.Fault) {
+	t.Helper()
 	c := newConversation(t)
-	c.service.Inject(messagingtest.FaultStatusAfter(http.StatusBadRequest, `{"id": "m-1", "code": `+windowClosed+`}`), 1)
+	c.service.Inject(fault, 1)
 	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
 	menu := c.reply()
 	isNoted := func() bool { // by OnOutcome
@@ -384,6 +395,24 @@ func TestNoTemplateForAReplyWithAnUnknownOutcome(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	assert.Equal(t, []int{http.StatusOK}, c.reportTooLate(messagingtest.DeliveryReport{ReferenceID: "another"}, ""))
 	assert.Equal(t, []string{menu.ReferenceID}, c.references())
+}
+
+// A reply that comes hours later would confuse the person, as would the template in its place.
+func TestRepliesAndTemplatesExpire(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	require.Equal(t, "template", c.reply().Kind)
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "hi"})
+	c.reportTooLate(messagingtest.DeliveryReport{ReferenceID: c.reply().ReferenceID}, "")
+	require.Equal(t, "template", c.reply().Kind)
+	count := 0
+	for record, err := range c.bot.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		assert.WithinDuration(t, record.Created.Add(time.Hour), record.Expires, time.Minute, record.Reference)
+		count++
+	}
+	assert.Equal(t, 4, count)
 }
 
 func TestOldRepliesAreDeleted(t *testing.T) {
@@ -535,6 +564,20 @@ func TestServeNeedsTheTablesOnPostgres(t *testing.T) {
 	in, err := demoSettings(database, "http://"+listener.Addr().String(), messagingtest.NewServer(t))
 	require.NoError(t, err)
 	require.ErrorContains(t, serve(t.Context(), listener, in), "Migrate")
+}
+
+// If the server fails, no task goes on: the database is closed. The test does not run in parallel with others, whose goroutines go on.
+func TestServeFails(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	service := messagingtest.Start()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	in, err := demoSettings(filepath.Join(t.TempDir(), "bot.db"), "http://"+listener.Addr().String(), service)
+	require.NoError(t, err)
+	require.ErrorIs(t, serve(t.Context(), listener, in), net.ErrClosed)
+	service.Close()
+	goleak.VerifyNone(t, before)
 }
 
 func TestUsage(t *testing.T) {

@@ -84,13 +84,15 @@ func findReply(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (
 }
 
 // mayBeEarly reports whether the reply of a report may have a message ID that is not noted yet. Noting it takes a second, or some minutes after a
-// kill. So a report of the last hour, or without a time, may be early as long as the message ID of any reply is still to come.
+// kill. So a report of the last hour, or without a time, may be early as long as the message ID of any reply is still to come. That of a reply that a
+// person resolved never comes, so replies of more than a day ago do not count: they expired long before.
 func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (isEarly bool, err error) {
 	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Hour
 	if report.ReferenceID != "" || isOld || !report.Status.Final() {
 		return false, nil
 	}
-	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE message_id IS NULL)").Scan(&isEarly)
+	const query = "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE message_id IS NULL AND enqueued > $1)"
+	err = tx.QueryRowContext(ctx, query, time.Now().Add(-24*time.Hour).Unix()).Scan(&isEarly)
 	return isEarly, err
 }
 

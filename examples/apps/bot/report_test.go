@@ -115,6 +115,12 @@ func TestEarlyReport(t *testing.T) {
 		require.Len(t, results, 1)
 		assert.Equal(t, tt.want, results[0].StatusCode, tt)
 	}
+	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET enqueued = $1", time.Now().Add(-25*time.Hour).Unix())
+	require.NoError(t, err)
+	report := messagingtest.DeliveryReport{ID: "another", Status: "delivered"}
+	results := c.service.CallWebhook(t.Context(), c.server.URL+"/hooks/delivery?key="+demoSecret, report)
+	require.Len(t, results, 1)
+	assert.Equal(t, http.StatusOK, results[0].StatusCode, "a person has resolved the reply")
 	require.NoError(t, c.bot.outbox.Start(t.Context()))
 }
 

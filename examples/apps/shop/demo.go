@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -72,8 +74,8 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 func play(ctx context.Context, service *messagingtest.Server, base string) error {
 	// A customer orders, the service reports twice that the message was delivered, and the customer asks.
 	const phone = "+639171234567"
-	id := "order-" + rand.Text()                                                                       // another one each time: the database keeps the orders
-	if _, err := http.PostForm(base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil { //nolint:noctx,bodyclose // demo
+	id := "order-" + rand.Text() // another one each time: the database keeps the orders
+	if err := post(ctx, base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil {
 		return err
 	}
 	sent, err := service.WaitFor(ctx, phone)
@@ -93,7 +95,7 @@ func play(ctx context.Context, service *messagingtest.Server, base string) error
 	const smsOnly = "+639181234567"
 	service.SetFault("chatapp2", smsOnly, messagingtest.FaultCode("131026"))
 	order := url.Values{"id": {"order-" + rand.Text()}, "phone": {smsOnly}}
-	if _, err = http.PostForm(base+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+	if err = post(ctx, base+"/orders", order); err != nil {
 		return err
 	}
 	if sent, err = service.WaitFor(ctx, smsOnly); err != nil {
@@ -101,4 +103,23 @@ func play(ctx context.Context, service *messagingtest.Server, base string) error
 	}
 	fmt.Println(sent.Channel+":", sent.Text)
 	return nil
+}
+
+// post posts a form.
+func post(ctx context.Context, target string, form url.Values) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= http.StatusBadRequest {
+		err = fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return err
 }

@@ -28,6 +28,7 @@ import (
 	"os/signal"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -162,19 +163,25 @@ func (s *shop) serve(ctx context.Context, listener net.Listener) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	go every(ctx, time.Hour, "prune", s.prune)
+	working, stopTasks := context.WithCancel(ctx)
+	defer stopTasks()
+	var tasks sync.WaitGroup
+	tasks.Go(func() { every(working, time.Hour, "prune", s.prune) })
 	var err error
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():
 	}
-	return errors.Join(err, s.shutDown(ctx, server))
+	stopTasks()
+	shutDownErr := s.shutDown(ctx, server)
+	tasks.Wait() // they use the database, which the caller closes
+	return errors.Join(err, shutDownErr)
 }
 
 // shutDown ends the server and the outbox at the same time, so that neither uses up the time of the other. Kubernetes must allow more time, such as
 // by terminationGracePeriodSeconds: 60.
 func (s *shop) shutDown(ctx context.Context, server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 50*time.Second) // Outbox.Stop takes up to SendTimeout and 20 seconds
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second) // Outbox.Stop takes up to SendTimeout and 20 seconds
 	defer cancel()
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.outbox.Stop(ctx) }()

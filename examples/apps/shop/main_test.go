@@ -292,6 +292,26 @@ func TestShutdownEndsRequestsAndTheOutboxAtTheSameTime(t *testing.T) {
 	require.NoError(t, <-served)
 }
 
+// If the server fails, no task goes on: the caller closes the database. The test does not run in parallel with others, whose goroutines go on.
+func TestServeFails(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	service := messagingtest.Start()
+	in, err := demoSettings(service, filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, err)
+	in.url = "http://127.0.0.1:1"
+	require.NoError(t, migrate(t.Context(), in))
+	s, err := start(t.Context(), in)
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	require.ErrorIs(t, s.serve(t.Context(), listener), net.ErrClosed)
+	s.close()
+	service.Close()
+	http.DefaultClient.CloseIdleConnections()
+	goleak.VerifyNone(t, before)
+}
+
 // A redirect would repeat the secret in a body.
 func TestPathThatIsNotCleanIsNotRedirected(t *testing.T) {
 	t.Parallel()
@@ -373,10 +393,13 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 	}
 }
 
+// insertOrder inserts an order without a message.
+const insertOrder = "INSERT INTO shop_order (id, phone, reference, enqueued) VALUES ($1, $2, $1, $3)"
+
 // addOrder adds an order without a message.
 func (s *shop) addOrder(t *testing.T, id, phone string) {
 	t.Helper()
-	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $1)", id, phone)
+	_, err := s.db.ExecContext(t.Context(), insertOrder, id, phone, time.Now().Unix())
 	require.NoError(t, err)
 }
 
@@ -843,8 +866,8 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 	t.Parallel()
 	times := map[string]time.Time{
-		"no time":          {},
-		"some minutes old": time.Now().Add(-10 * time.Minute),
+		"no-time":          {},
+		"some-minutes-old": time.Now().Add(-10 * time.Minute),
 	}
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -877,6 +900,35 @@ func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 			require.NoError(t, s.takeOrder(t.Context(), "waiting", "+639171234567"))
 			ancient := messagingtest.DeliveryReport{Status: "failed", ID: "another", At: time.Now().Add(-2 * time.Hour)}
 			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, ancient))
+		})
+	}
+}
+
+// The message ID of an order that a person resolved never comes. The service need not call again for reports of other messages because of it.
+func TestNoReportIsEarlyForAnOldOrder(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			s.addOrder(t, "order-1", "+639171234567")
+			foreign := messagingtest.DeliveryReport{Status: "delivered", ID: "another", At: time.Now().Add(-10 * time.Minute)}
+			assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, foreign))
+			setAge := func(age time.Duration) {
+				_, err := s.db.ExecContext(t.Context(), "UPDATE shop_order SET enqueued = $1", time.Now().Add(-age).Unix())
+				require.NoError(t, err)
+			}
+			setAge(47 * time.Hour)
+			assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, foreign))
+			setAge(49 * time.Hour)
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, foreign))
+
+			require.NoError(t, s.outbox.PauseChannel(t.Context(), "sms"))
+			failed := messagingtest.DeliveryReport{Status: "failed", ReferenceID: "order-1", ErrorCode: "131026"}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
+			foreign.ID = "yet another"
+			assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, foreign), "the SMS is new")
 		})
 	}
 }
@@ -983,6 +1035,25 @@ func TestNoMessageAfterSTOP(t *testing.T) {
 	}
 }
 
+// A STOP counts even if its text can be no order, or no reply to it can be sent.
+func TestSTOPIsNotLostIfNoReplyCanBeSent(t *testing.T) {
+	t.Parallel()
+	for what, text := range map[string]string{"no order": "STOP\x00", "no reply": "STOP"} {
+		for name, in := range databases(t) {
+			t.Run(what+" "+name, func(t *testing.T) {
+				t.Parallel()
+				service := messagingtest.NewServer(t)
+				s := newShop(t, service, in)
+				s.sender = "" // of no valid SMS
+				s.addOrder(t, "STOP", "+639171234567")
+				inbounds(text)["sms"].receive(t, service, s)
+				message := messaging.Outgoing{Channel: messaging.ChannelSMS, To: "+639171234567"}
+				require.ErrorIs(t, s.book.Guard(t.Context(), message), messaging.ErrOptedOut)
+			})
+		}
+	}
+}
+
 // No SMS replaces the chat-app message of a customer who opted out before the SMS goes, even if the message expired before a guard was asked,
 // or was refused before STOP.
 func TestNoSMSInPlaceOfAChatMessageAfterSTOP(t *testing.T) {
@@ -1019,7 +1090,7 @@ func (s *shop) orderExpired(t *testing.T, id, phone string) {
 	t.Helper()
 	tx, err := s.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = tx.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $1)", id, phone)
+	_, err = tx.ExecContext(t.Context(), insertOrder, id, phone, time.Now().Unix())
 	require.NoError(t, err)
 	message := chatapp2.Message{To: phone, ReferenceID: id, Content: chatapp2.Template{Name: "order_placed", Language: "en_US"}}
 	_, err = s.outbox.InsertMany(t.Context(), tx, []messaging.Message{message}, messagingriver.InsertOptions{Expire: time.Millisecond})
@@ -1059,24 +1130,55 @@ func TestOrderWithTheIDOfAnother(t *testing.T) {
 // The response says what is wrong with an order.
 func TestInvalidOrder(t *testing.T) {
 	t.Parallel()
-	s, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
-	require.NoError(t, err)
-	defer s.close()
-	for _, test := range []struct{ id, phone, want string }{
+	const phone = "+639171234567"
+	tests := []struct{ id, phone, want string }{
 		{"order-1", "", "check the phone number"},
 		{"order-1", "+63 917 123 4567", "check the phone number"},
-		{"", "+639171234567", "check the ID of the order"},
-		{strings.Repeat("1", 300), "+639171234567", "check the ID of the order"},
-	} {
-		form := strings.NewReader(url.Values{"id": {test.id}, "phone": {test.phone}}.Encode())
-		request := httptest.NewRequest(http.MethodPost, "/orders", form)
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, request)
-		assert.Equal(t, http.StatusBadRequest, w.Code)
-		assert.Equal(t, test.want, strings.TrimSpace(w.Body.String()))
+		{"order-1", phone + "\x00", "check the phone number"},
+		{"order-1", phone + "\xff", "check the phone number"},
+		{"", phone, errInvalidID.Error()},
+		{"order 1", phone, errInvalidID.Error()},
+		{"order-1\n", phone, errInvalidID.Error()},
+		{"order-1\x00", phone, errInvalidID.Error()},
+		{"order-1\xff", phone, errInvalidID.Error()},
+		{strings.Repeat("1", 65), phone, errInvalidID.Error()},
+		{strings.Repeat("1", 300), phone, errInvalidID.Error()},
 	}
-	s.requireNoMessages(t)
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t.Context(), in.settings(t, messagingtest.NewServer(t)))
+			require.NoError(t, err)
+			defer s.close()
+			for _, test := range tests {
+				form := strings.NewReader(url.Values{"id": {test.id}, "phone": {test.phone}}.Encode())
+				request := httptest.NewRequest(http.MethodPost, "/orders", form)
+				request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, request)
+				assert.Equal(t, http.StatusBadRequest, w.Code, "%q %q", test.id, test.phone)
+				assert.Equal(t, test.want, strings.TrimSpace(w.Body.String()), "%q %q", test.id, test.phone)
+			}
+			s.requireNoMessages(t)
+		})
+	}
+}
+
+// An order with the longest ID gets an SMS, too.
+func TestSMSForTheLongestID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			id := strings.Repeat("1", 64)
+			s.takeAccepted(t, id, "+639171234567")
+			failed := messagingtest.DeliveryReport{Status: "failed", ReferenceID: id, ErrorCode: "131026"}
+			assert.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
+			assert.Equal(t, id+suffixSMS, s.columnOf(t, "reference", id))
+		})
+	}
 }
 
 // A person says that a chat-app message with an unknown outcome did not go out, after it has expired. The customer gets an SMS.
@@ -1128,9 +1230,9 @@ func TestShowOrder(t *testing.T) {
 			s, err := open(t.Context(), in.settings(t, messagingtest.NewServer(t))) // which sends nothing
 			require.NoError(t, err)
 			defer s.close()
-			assert.Equal(t, "there is no such order", s.get(t, "order 1"))
-			require.NoError(t, s.takeOrder(t.Context(), "order 1", "+639171234567"))
-			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"waiting"}`, s.get(t, "order 1"))
+			assert.Equal(t, "there is no such order", s.get(t, "order-1"))
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"waiting"}`, s.get(t, "order-1"))
 
 			kill := `UPDATE river_job SET state = 'retryable', attempted_at = created_at, metadata = jsonb_patch(metadata, '{"river:rescue_count": 1}')`
 			if in.schema != "" {
@@ -1138,11 +1240,11 @@ func TestShowOrder(t *testing.T) {
 			}
 			_, err = s.db.ExecContext(t.Context(), kill)
 			require.NoError(t, err)
-			assert.Equal(t, `{"id":"order 1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order 1"))
+			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order-1"))
 
-			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET delivery = 'delivered', verdict = 'accepted', reference = 'order 1-sms'")
+			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET delivery = 'delivered', verdict = 'accepted', reference = 'order-1-sms'")
 			require.NoError(t, err)
-			assert.Equal(t, `{"id":"order 1","channel":"sms","message":"delivered"}`, s.get(t, "order 1"))
+			assert.Equal(t, `{"id":"order-1","channel":"sms","message":"delivered"}`, s.get(t, "order-1"))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ type shop struct {
 	http.ServeMux
 
 	db       *sql.DB
-	pool     *pgxpool.Pool       // of db, or nil on SQLite
+	pool     *pgxpool.Pool // of db, or nil on SQLite
+	client   *messaging.Client
 	book     *conversations.Book // opt-outs
 	store    *sqlstore.Store     // events that were handled
 	outbox   *messagingriver.Outbox[*sql.Tx]
@@ -126,15 +128,15 @@ func (s *shop) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	client, err := in.client.With(messaging.WithGuard(s.book.Guard))
+	s.client, err = in.client.With(messaging.WithGuard(s.book.Guard))
 	if err != nil {
 		return err
 	}
 	in.outbox.OnOutcome = s.noteOutcome
 	if s.pool != nil {
-		s.outbox, err = messagingriver.NewPostgresSQL(s.pool, client, in.outbox)
+		s.outbox, err = messagingriver.NewPostgresSQL(s.pool, s.client, in.outbox)
 	} else {
-		s.outbox, err = messagingriver.NewSQLite(s.db, client, in.outbox)
+		s.outbox, err = messagingriver.NewSQLite(s.db, s.client, in.outbox)
 	}
 	return err
 }
@@ -156,15 +158,17 @@ func isPostgres(databaseURL string) bool {
 //   - reference is the reference ID of its message, or of the SMS in place of that message,
 //   - message_id is the ID that the service gave this message, once it is known,
 //   - verdict is the verdict on this message, and empty while it waits; the decisions of people are in the outbox alone,
-//   - delivery is the last status that was reported of this message: it may be "delivered" before the goods are.
+//   - delivery is the last status that was reported of this message: it may be "delivered" before the goods are,
+//   - enqueued is when this message was enqueued, in seconds since 1970.
 //
 // A customer whose order has a verdict other than "accepted", or the delivery "failed", may not have heard from the shop.
 func (s *shop) createTables(ctx context.Context) error {
 	for _, statement := range []string{
 		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, reference TEXT NOT NULL UNIQUE,
-			message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '', delivery TEXT NOT NULL DEFAULT '', reports INT NOT NULL DEFAULT 0)`,
+			message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '', delivery TEXT NOT NULL DEFAULT '', reports INT NOT NULL DEFAULT 0,
+			enqueued BIGINT NOT NULL)`,
 		"CREATE INDEX IF NOT EXISTS shop_order_message ON shop_order (message_id)",
-		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (reference) WHERE message_id = '' AND verdict IN ('', 'unknown')",
+		"CREATE INDEX IF NOT EXISTS shop_order_open ON shop_order (enqueued) WHERE message_id = '' AND verdict IN ('', 'unknown')",
 	} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -186,8 +190,8 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case errors.Is(err, messaging.ErrInvalid):
-		http.Error(w, "check the "+invalidField(err), http.StatusBadRequest)
-	case errors.Is(err, errReservedID):
+		http.Error(w, "check the phone number", http.StatusBadRequest)
+	case errors.Is(err, errInvalidID), errors.Is(err, errReservedID):
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	case errors.Is(err, errOtherOrder):
 		http.Error(w, err.Error(), http.StatusConflict)
@@ -195,14 +199,6 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 		log.Print("shop: an order could not be taken: ", err)
 		http.Error(w, "the order could not be taken, try again", http.StatusServiceUnavailable)
 	}
-}
-
-// invalidField names the field of the form that makes a message invalid.
-func invalidField(err error) string {
-	if invalid, ok := errors.AsType[*messaging.ValidationError](err); ok && invalid.Field == "To" {
-		return "phone number"
-	}
-	return "ID of the order"
 }
 
 // shownOrder is what customer service sees of the message of an order. Channel is "sms" if an SMS was enqueued in place of a chat-app message.
@@ -260,7 +256,11 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 	return order, nil
 }
 
+// orderID is the ID of any order. It is short enough for the reference ID of an SMS, and has no zero byte, at which a query would fail.
+var orderID = regexp.MustCompile("^[A-Za-z0-9_-]{1,64}$")
+
 var (
+	errInvalidID  = errors.New("the ID of an order must be 1 to 64 letters, digits, hyphens and underscores")
 	errOtherOrder = errors.New("another order has this ID")
 	errReservedID = errors.New("the ID of an order must not end in " + suffixSMS)
 )
@@ -271,16 +271,27 @@ const suffixSMS = "-sms"
 // takeOrder writes an order and its message. Resubmitting an order whose response was lost changes nothing. If another order has the ID,
 // takeOrder returns errOtherOrder.
 func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
+	if !orderID.MatchString(id) {
+		return errInvalidID
+	}
 	if strings.HasSuffix(id, suffixSMS) {
 		return errReservedID
+	}
+	message := chatapp2.Message{
+		To: phone, ReferenceID: id, CallbackURL: s.callback,
+		Content: chatapp2.Template{Name: "order_placed", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(id)}},
+		// It has no Fallback: the service's SMS and that of the shop could both arrive.
+	}
+	if err := s.client.ChatApp2.Validate(message); err != nil { // such as a phone number that no database stores
+		return err
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	const insert = "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING"
-	result, err := tx.ExecContext(ctx, insert, id, phone, id)
+	const insert = "INSERT INTO shop_order (id, phone, reference, enqueued) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING"
+	result, err := tx.ExecContext(ctx, insert, id, phone, id, time.Now().Unix())
 	if err != nil {
 		return err
 	}
@@ -290,11 +301,6 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	}
 	if added == 0 { // it was taken before, with its message
 		return checkPhone(ctx, tx, id, phone)
-	}
-	message := chatapp2.Message{
-		To: phone, ReferenceID: id, CallbackURL: s.callback,
-		Content: chatapp2.Template{Name: "order_placed", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(id)}},
-		// It has no Fallback: the service's SMS and that of the shop could both arrive.
 	}
 	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then the shop sends an SMS
 	enqueued, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options)
@@ -361,8 +367,8 @@ func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) err
 	if _, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{text}, options); err != nil {
 		return err
 	}
-	const update = "UPDATE shop_order SET reference = $1, message_id = '', verdict = '', delivery = '' WHERE reference = $2"
-	_, err := tx.ExecContext(ctx, update, text.ReferenceID, id)
+	const update = "UPDATE shop_order SET reference = $1, message_id = '', verdict = '', delivery = '', enqueued = $2 WHERE reference = $3"
+	_, err := tx.ExecContext(ctx, update, text.ReferenceID, time.Now().Unix(), id)
 	return err
 }
 
@@ -454,7 +460,8 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 }
 
 // mayBeEarly reports whether noteOutcome may not have stored the message ID of a report yet. That takes a second, or some minutes after a kill. So a
-// report of the last hour, or without a time, may be early as long as the message ID of any order is still to come.
+// report of the last hour, or without a time, may be early as long as the message ID of any order is still to come. That of a message that a person
+// resolved never comes, so orders with older messages do not count: a message expires within a day, and is looked up for at most another.
 func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (bool, error) {
 	age := time.Since(report.StatusAt)
 	hasTime := !report.StatusAt.IsZero()
@@ -464,9 +471,9 @@ func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) 
 	if hasTime && age > time.Hour {
 		return false, nil
 	}
-	const query = "SELECT EXISTS (SELECT 1 FROM shop_order WHERE message_id = '' AND verdict IN ('', 'unknown'))" // as in the index
+	const query = "SELECT EXISTS (SELECT 1 FROM shop_order WHERE message_id = '' AND verdict IN ('', 'unknown') AND enqueued > $1)" // as in the index
 	isEarly := false
-	err := tx.QueryRowContext(ctx, query).Scan(&isEarly)
+	err := tx.QueryRowContext(ctx, query, time.Now().Add(-2*24*time.Hour).Unix()).Scan(&isEarly)
 	return isEarly, err
 }
 
@@ -494,6 +501,9 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 		return err
 	}
 	id := strings.TrimSpace(m.Text)
+	if !orderID.MatchString(id) { // a query with a zero byte would fail, and the STOP be lost
+		return nil
+	}
 	var phone string
 	err = tx.QueryRowContext(ctx, "SELECT phone FROM shop_order WHERE id = $1", id).Scan(&phone)
 	if errors.Is(err, sql.ErrNoRows) { // not about an order
@@ -509,5 +519,9 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	reply := sms.Message{From: s.sender, To: phone, Text: "We have your " + id, ReferenceID: "reply-" + rand.Text(), CallbackURL: s.callback}
 	options := messagingriver.InsertOptions{Expire: time.Hour}
 	_, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, options)
+	if errors.Is(err, messaging.ErrInvalid) { // another call would fail, too, and the STOP be lost
+		log.Print("shop: a text gets no reply: ", err) // the error has no number
+		return nil
+	}
 	return err
 }
