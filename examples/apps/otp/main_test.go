@@ -736,7 +736,7 @@ func TestPruneDoesNotWait(t *testing.T) {
 	require.NoError(t, err)
 	tx, err := o.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	defer tx.Rollback()
+	defer tx.Rollback() //nolint:errcheck // it was rolled back
 	_, err = tx.ExecContext(t.Context(), "DELETE FROM code WHERE number = $1", ana)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
