@@ -45,8 +45,6 @@ const (
 	callTimeout    = 4500 * time.Millisecond // of both channels: a page has its response within five seconds
 	minRetryAfter  = 10 * time.Second
 	reportWithin   = 20 * time.Second // before a code with an unknown outcome also goes out by SMS
-
-	minRequestID = 20 // characters: whoever knows the ID of a request gets its challenge
 )
 
 func main() {
@@ -220,6 +218,9 @@ func (o *otp) settle(message sms.Message) {
 
 // report notes a delivery report. If the chat message with a code failed, the code goes out by SMS.
 func (o *otp) report(_ context.Context, report webhook.DeliveryReport) error {
+	if report.Ambiguous { // the recipient of another message may have written it
+		return nil
+	}
 	failed, err := o.codes.report(report)
 	if failed != "" {
 		o.background.Go(func() { o.sendSMSLater(failed) })

@@ -624,6 +624,26 @@ func TestReportOfAnotherMessage(t *testing.T) {
 	assert.Equal(t, http.StatusOK, respond(), "the code was used")
 }
 
+// An ambiguous report may have been written by the recipient of another message.
+func TestAmbiguousReportChangesNothing(t *testing.T) {
+	t.Parallel()
+	service, o, target := serveTest(t)
+	_, _ = sentCode(t, service, target)
+	sent := service.Sent()[0]
+	for _, status := range []string{"failed", "delivered"} {
+		report := messagingtest.DeliveryReport{
+			Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, Extra: url.Values{"status": {"sent"}},
+		}
+		for _, result := range service.CallWebhook(t.Context(), sent.CallbackURL, report) {
+			require.NoError(t, result.Err)
+			assert.Equal(t, http.StatusOK, result.StatusCode)
+		}
+	}
+	o.background.Wait()
+	assert.Equal(t, webhook.StatusSent, o.codes.statusOf(sent.ReferenceID))
+	assert.Len(t, service.Sent(), 1)
+}
+
 // A report that has only the service's ID of a message may come before the response that has it, too.
 func TestFailedReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
@@ -755,10 +775,12 @@ func TestRepeatedRequestSendsOneCode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "+639171234567", number)
 
-	form.Set("request", "short")
-	status, _, err = postAndRead(t.Context(), target, form)
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusBadRequest, status)
+	for _, request := range []string{"short", strings.Repeat("a", 65), rand.Text() + "\x00"} {
+		form.Set("request", request)
+		status, _, err = postAndRead(t.Context(), target, form)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusBadRequest, status)
+	}
 }
 
 // A code whose outcome is unknown may be on its way: a second one for the same page would make it wrong.

@@ -18,9 +18,13 @@ import (
 // maxCodes. A real program may use a library of phone numbers, which also turns the national spelling of its users into this one.
 var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
+// requestID is the ID of a request. Whoever knows it gets the challenge, so it must be hard to guess.
+var requestID = regexp.MustCompile(`^[A-Za-z0-9-]{20,64}$`)
+
 // send sends a code to the number in the form. The response is the ID of the challenge, with which the page verifies the code. The page makes up
 // a random ID for the request, such as crypto.randomUUID(): if it repeats the request, it gets the same challenge. A page that asks for another
-// code sends the challenge, because the first code may be on its way.
+// code sends the challenge, because the first code may be on its way. Limit the requests of each address, too: codes cost, and a stranger can use
+// up those of a number.
 func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 	to := r.PostFormValue("to")
 	if !internationalNumber.MatchString(to) {
@@ -32,8 +36,8 @@ func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request := r.PostFormValue("request")
-	if request != "" && len(request) < minRequestID {
-		http.Error(w, "the ID of the request must have 20 random characters or more", http.StatusBadRequest)
+	if request != "" && !requestID.MatchString(request) {
+		http.Error(w, "the request must have a random ID of 20 to 64 letters, digits and hyphens", http.StatusBadRequest)
 		return
 	}
 	// Before the send, because the delivery report may arrive before the send returns.

@@ -71,8 +71,13 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) (err err
 	mux.Handle("/metrics", t.metrics())
 	mux.Handle(hookPath, p.hook)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() {
+		served <- server.Serve(listener)
+		end() // if it failed, there is nothing to play for
+	}()
 	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
 	if err == nil {
 		err = playAll(ctx, shop, p, rounds)

@@ -209,11 +209,12 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
 	var err error
 	switch {
+	case outcome.Verdict == messaging.Unknown: // it may arrive
 	case isSMS && isAboutNumber(outcome.Err):
 		_, err = o.db.ExecContext(ctx, setRefused, reference)
 	case isSMS:
 		_, err = o.db.ExecContext(ctx, setFailed, reference)
-	case outcome.Verdict != messaging.Unknown:
+	default:
 		_, err = o.db.ExecContext(ctx, hastenSMS, reference)
 	}
 	if err != nil {
@@ -274,18 +275,31 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if report.ReferenceID != "" {
 		return report.ReferenceID, nil
 	}
+	// First, because noteAccepted may note an ID after the query.
+	mayCome, err := lacksID(ctx, tx)
+	if err != nil {
+		return "", err
+	}
 	const query = "SELECT CASE WHEN chat_message = $1 THEN reference ELSE reference || '" + suffixSMS + "' END " +
 		"FROM code WHERE chat_message = $1 OR sms_message = $1"
 	var reference string
-	err := tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
+	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return reference, err
 	}
 	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Minute
-	if isOld {
+	if isOld || !mayCome {
 		return "", nil
 	}
-	return "", webhook.RetryLater(5 * time.Second) // noteAccepted may not have noted the ID yet
+	return "", webhook.RetryLater(5 * time.Second)
+}
+
+// lacksID reports whether the service's ID of a message is still to come. A report may have no time, and be about a code that was deleted: it
+// must not come again for ever.
+func lacksID(ctx context.Context, tx *sql.Tx) (lacks bool, err error) {
+	const query = "SELECT EXISTS (SELECT 1 FROM code WHERE chat_message = '' OR (sms_due IS NULL AND sms_message = ''))"
+	err = tx.QueryRowContext(ctx, query).Scan(&lacks)
+	return lacks, err
 }
 
 // drop drops the messages of a code that wait. One that is being sent goes out.
@@ -298,6 +312,9 @@ func (o *otp) drop(ctx context.Context, tx *sql.Tx, reference string) error {
 
 // status returns the status of the code of a challenge, or errInvalid if the code is no longer valid.
 func (o *otp) status(ctx context.Context, challenge string) (status string, err error) {
+	if !randomID.MatchString(challenge) { // PostgreSQL refuses some texts
+		return "", errInvalid
+	}
 	const query = "SELECT status FROM code WHERE challenge = $1 AND tries < $2 AND expires > $3"
 	err = o.db.QueryRowContext(ctx, query, challenge, maxTries, time.Now().UnixMilli()).Scan(&status)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -309,6 +326,9 @@ func (o *otp) status(ctx context.Context, challenge string) (status string, err 
 // verify returns the number of the code of a challenge, and uses the code up, if the digits are right. Write the session of the person in this
 // transaction.
 func (o *otp) verify(ctx context.Context, challenge, digits string) (number string, err error) {
+	if !randomID.MatchString(challenge) {
+		return "", errInvalid
+	}
 	tx, err := o.db.BeginTx(ctx, nil)
 	if err != nil {
 		return "", err
@@ -339,7 +359,11 @@ func (o *otp) verify(ctx context.Context, challenge, digits string) (number stri
 
 // prune deletes codes that have expired, with their digits and numbers, and old reports.
 func (o *otp) prune(ctx context.Context) error {
-	_, codesErr := o.db.ExecContext(ctx, "DELETE FROM code WHERE expires <= $1", time.Now().UnixMilli())
+	expired := "SELECT reference FROM code WHERE expires <= $1"
+	if o.pool != nil { // a request may delete the same rows in another order: a deadlock
+		expired += " FOR UPDATE SKIP LOCKED"
+	}
+	_, codesErr := o.db.ExecContext(ctx, "DELETE FROM code WHERE reference IN ("+expired+")", time.Now().UnixMilli())
 	_, reportsErr := o.store.Prune(ctx, 7*24*time.Hour)
 	return errors.Join(codesErr, reportsErr)
 }

@@ -5,14 +5,14 @@
 //
 //	go run ./examples/apps/otp            sends three codes on a test server, and ends
 //	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
-//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/CHALLENGE, and takes
-//	                                      delivery reports at /hooks/delivery, until it is stopped
+//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/status, and takes delivery
+//	                                      reports at /hooks/delivery, until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and
 //
-//	DATABASE_URL    a PostgreSQL URL such as postgres://user@localhost/login, without the outbox of another program, or the path of an SQLite
-//	                file, for one process
+//	DATABASE_URL    a PostgreSQL URL such as postgres://user@localhost/login?pool_max_conns=16, without the outbox of another program, or the
+//	                path of an SQLite file, for one process
 //	OTP_ADDRESS     where the program listens, such as :8080
 //	OTP_URL         where the service calls it, such as https://login.example.com
 //	OTP_SENDER      the sender of SMS that the account has registered, such as ACME
@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"sync"
 	"syscall"
@@ -126,14 +127,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	if err = o.outbox.Start(ctx); err != nil {
 		return err
 	}
-	server := &http.Server{ // docs/webhooks.md has more limits
-		Handler:           http.MaxBytesHandler(o, 4<<20),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      40 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17,
-	}
+	server := newServer(&o.ServeMux)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	working, stopTasks := context.WithCancel(ctx)
@@ -153,9 +147,29 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	return errors.Join(err, serverErr, <-outboxErr)
 }
 
-// end calls a function that waits for what is in flight, with more time than a request of the outbox takes.
+// newServer returns a server with limits. docs/webhooks.md has more of them.
+func newServer(mux *http.ServeMux) *http.Server {
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
+	clean := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect it, and repeat the query, with the secret, in the response
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return &http.Server{
+		Handler:           http.MaxBytesHandler(clean, 4<<20),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      40 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 17,
+	}
+}
+
+// end calls a function that waits for what is in flight. The outbox needs the most time: up to SendTimeout, which is 30 seconds, and 20 more.
 func end(ctx context.Context, stop func(context.Context) error) error {
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second)
 	defer cancel()
 	return stop(stopping)
 }

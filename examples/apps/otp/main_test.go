@@ -153,11 +153,16 @@ func (p *program) verify(challenge, digits string) (int, string) {
 	return call(p.t, http.MethodPost, p.base+"/codes/verify", url.Values{"challenge": {challenge}, "code": {digits}})
 }
 
+func (p *program) status(challenge string) (int, string) {
+	p.t.Helper()
+	return call(p.t, http.MethodPost, p.base+"/codes/status", url.Values{"challenge": {challenge}})
+}
+
 // waitForStatus waits until the page sees a status.
 func (p *program) waitForStatus(challenge, status string) {
 	p.t.Helper()
 	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
-		_, shown := call(p.t, http.MethodGet, p.base+"/codes/"+challenge, nil)
+		_, shown := p.status(challenge)
 		assert.Equal(c, status, shown)
 	}, 30*time.Second, 20*time.Millisecond)
 }
@@ -257,7 +262,7 @@ func TestCodeArrivesOverTheChatAppAndIsUsedOnce(t *testing.T) {
 			assert.Equal(t, ana, number)
 			status, _ = p.verify(challenge, sent.Code())
 			assert.Equal(t, http.StatusGone, status)
-			status, _ = call(t, http.MethodGet, p.base+"/codes/"+challenge, nil)
+			status, _ = p.status(challenge)
 			assert.Equal(t, http.StatusGone, status)
 			assert.Len(t, service.Sent(), 1)
 		})
@@ -437,9 +442,16 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 				require.Len(t, results, 1)
 				return results[0].StatusCode
 			}
+			assert.Equal(t, http.StatusOK, report("of a code that was deleted", "failed", time.Time{}))
+			setID := func(id string) {
+				_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET chat_message = $1", id)
+				require.NoError(t, err)
+			}
+			setID("")
 			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way", "failed", time.Now()))
 			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way, too", "failed", time.Time{}))
 			assert.Equal(t, http.StatusOK, report("of an old code", "failed", time.Now().Add(-2*time.Minute)))
+			setID(chat.ID)
 			assert.Equal(t, http.StatusOK, report(chat.ID, "failed", time.Now()))
 			text := p.next(ana, "sms")
 			require.Eventually(t, func() bool { return report(text.ID, "failed", time.Now()) == http.StatusOK }, 30*time.Second, 20*time.Millisecond)
@@ -469,6 +481,27 @@ func TestStatusOfAnSMSThatIsRefused(t *testing.T) {
 			expired.Key = messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS}
 			require.NoError(t, p.o.noteOutcome(t.Context(), expired))
 			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// An SMS whose outcome is unknown may arrive.
+func TestUnknownSMSHasNotFailed(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), never)
+			challenge, err := o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			var reference string
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM code").Scan(&reference))
+			unknown := messagingriver.Outcome{Verdict: messaging.Unknown, Err: context.DeadlineExceeded}
+			unknown.Key = messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS}
+			require.NoError(t, o.noteOutcome(t.Context(), unknown))
+			status, err := o.status(t.Context(), challenge)
+			require.NoError(t, err)
+			assert.Equal(t, "waiting", status)
 		})
 	}
 }
@@ -687,6 +720,34 @@ func TestExpiredCode(t *testing.T) {
 	}
 }
 
+// On PostgreSQL, prune leaves the rows that a request is deleting, too: each could wait for the other.
+func TestPruneDoesNotWait(t *testing.T) {
+	t.Parallel()
+	in, hasPostgres := databases(t)["PostgreSQL"]
+	if !hasPostgres {
+		t.Skip("OUTBOX_POSTGRES is not set")
+	}
+	o := in.open(t, messagingtest.NewServer(t), never)
+	for _, number := range []string{ana, "+639181234567"} {
+		_, err := o.send(t.Context(), number, rand.Text())
+		require.NoError(t, err)
+	}
+	_, err := o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1")
+	require.NoError(t, err)
+	tx, err := o.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback() //nolint:errcheck // it was rolled back
+	_, err = tx.ExecContext(t.Context(), "DELETE FROM code WHERE number = $1", ana)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	require.NoError(t, o.prune(ctx))
+	require.NoError(t, tx.Rollback())
+	var left string
+	require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT number FROM code").Scan(&left))
+	assert.Equal(t, ana, left)
+}
+
 // The messages of a code are urgent, ask no guard, and are not sent once the code has expired, even if the SMS begins late.
 func TestMessagesExpireWithTheCode(t *testing.T) {
 	t.Parallel()
@@ -734,11 +795,42 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"request": {rand.Text()}},
 		{"to": {ana}},
 		{"to": {ana}, "request": {"short"}},
+		{"to": {ana}, "request": {strings.Repeat("a", 65)}},
+		{"to": {ana}, "request": {rand.Text() + "\x00"}},
+		{"to": {ana}, "request": {rand.Text() + "\xff"}},
 	} {
 		status, _ := call(t, http.MethodPost, p.base+"/codes", form)
 		assert.Equal(t, http.StatusBadRequest, status, form)
 	}
 	assert.Empty(t, p.service.Sent())
+}
+
+// PostgreSQL refuses some of these texts, and an index some others.
+func TestChallengesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startProgram(t, in, messagingtest.NewServer(t), never)
+			for _, challenge := range []string{"", rand.Text() + "\x00", rand.Text() + "\xff", strings.Repeat("a", 1<<20)} {
+				status, _ := p.status(challenge)
+				assert.Equal(t, http.StatusGone, status)
+				status, _ = p.verify(challenge, "1")
+				assert.Equal(t, http.StatusGone, status)
+			}
+		})
+	}
+}
+
+// The secret of the webhook is in the query.
+func TestResponseDoesNotRepeatTheQuery(t *testing.T) {
+	t.Parallel()
+	p := startProgram(t, databases(t)["SQLite"], messagingtest.NewServer(t), never)
+	for _, path := range []string{"//hooks/delivery", "/hooks/../hooks/delivery", "/hooks/delivery/", "/nothing"} {
+		status, text := call(t, http.MethodGet, p.base+path+"?key=secret-of-a-demo", nil)
+		assert.Equal(t, http.StatusNotFound, status, path)
+		assert.Empty(t, text, path)
+	}
 }
 
 // Without a database the page may try again, and nothing is sent.
@@ -752,9 +844,9 @@ func TestDatabaseThatIsAway(t *testing.T) {
 	status, text := call(t, http.MethodPost, server.URL+"/codes", url.Values{"to": {ana}, "request": {rand.Text()}})
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	assert.Equal(t, "try again", text)
-	status, _ = call(t, http.MethodPost, server.URL+"/codes/verify", url.Values{"challenge": {"c"}, "code": {"1"}})
+	status, _ = call(t, http.MethodPost, server.URL+"/codes/verify", url.Values{"challenge": {rand.Text()}, "code": {"1"}})
 	assert.Equal(t, http.StatusServiceUnavailable, status)
-	status, _ = call(t, http.MethodGet, server.URL+"/codes/c", nil)
+	status, _ = call(t, http.MethodPost, server.URL+"/codes/status", url.Values{"challenge": {rand.Text()}})
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 }
 

@@ -101,7 +101,7 @@ func (o *otp) build(ctx context.Context, in settings) (err error) {
 		return err
 	}
 	o.HandleFunc("POST /codes", o.serveSend)
-	o.HandleFunc("GET /codes/{challenge}", o.serveStatus)
+	o.HandleFunc("POST /codes/status", o.serveStatus)
 	o.HandleFunc("POST /codes/verify", o.serveVerify)
 	o.Handle("/hooks/delivery", hooks.Delivery(o.report))
 	return nil
@@ -122,6 +122,9 @@ func errorHook() webhook.Hook {
 // maxCodes.
 var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
+// randomID is a request or a challenge. Whoever knows one can use it, so it must be hard to guess.
+var randomID = regexp.MustCompile(`^[A-Za-z0-9-]{20,64}$`)
+
 // serveSend sends a code to the number in the form, and responds with the challenge, with which the page asks for the status and verifies the code.
 // The page makes up a random ID for the request, such as crypto.randomUUID(), and repeats the request with it if the response was lost. Limit the
 // requests of each address, too: codes cost, and a stranger can use up those of a number.
@@ -132,17 +135,17 @@ func (o *otp) serveSend(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request := r.PostFormValue("request")
-	if len(request) < 20 { // whoever knows it gets the challenge
-		http.Error(w, "the request must have a random ID of 20 characters or more", http.StatusBadRequest)
+	if !randomID.MatchString(request) {
+		http.Error(w, "the request must have a random ID of 20 to 64 letters, digits and hyphens", http.StatusBadRequest)
 		return
 	}
 	challenge, err := o.send(r.Context(), number, request)
 	respond(w, r, http.StatusAccepted, challenge, err)
 }
 
-// serveStatus responds with the status of the code of a challenge.
+// serveStatus responds with the status of the code of a challenge, which is in the form because logs have paths.
 func (o *otp) serveStatus(w http.ResponseWriter, r *http.Request) {
-	status, err := o.status(r.Context(), r.PathValue("challenge"))
+	status, err := o.status(r.Context(), r.PostFormValue("challenge"))
 	respond(w, r, http.StatusOK, status, err)
 }
 

@@ -105,6 +105,9 @@ func start(ctx context.Context) error {
 	recordsPath := flag.String("records", "", "a CSV file with your records")
 	differences := flag.String("differences", "differences.csv", "the file for what differs from your records")
 	flag.Parse()
+	if flag.NArg() > 0 { // such as records without -records: they would not be compared
+		return errors.New("usage: reconcile -zone ZONE [-day DAY] [-records FILE] [-differences FILE]")
+	}
 	midnight, err := startOfDay(*date, *zone, time.Now())
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -359,6 +360,15 @@ func TestReconcileSaysWhetherToStartAgain(t *testing.T) {
 		require.Error(t, err)
 		assert.Equal(t, passes, strings.Contains(err.Error(), again), err)
 	}
+}
+
+// Not parallel, because it sets the arguments.
+func TestRecordsNeedTheirFlag(t *testing.T) {
+	args, flags := os.Args, flag.CommandLine
+	defer func() { os.Args, flag.CommandLine = args, flags }()
+	os.Args = []string{"reconcile", "-zone", "UTC", "sent.csv"}
+	flag.CommandLine = flag.NewFlagSet("reconcile", flag.ContinueOnError)
+	require.ErrorContains(t, start(t.Context()), "usage: reconcile")
 }
 
 func TestStartOfDay(t *testing.T) {
