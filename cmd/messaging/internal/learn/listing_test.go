@@ -226,7 +226,7 @@ func TestLearnOffsetByItsLine(t *testing.T) {
 			assert.NotContains(t, note, "paging")
 		})
 	}
-	_, err := Parse("=== row\nid: h-1\npage: 2\noffset: 200\n\ncurl 'https://api.example.com/v3/messages?page=2&start=200'\n"+rowText)
+	_, err := Parse("=== row\nid: h-1\npage: 2\noffset: 200\n\ncurl 'https://api.example.com/v3/messages?page=2&start=200'\n" + rowText)
 	require.ErrorContains(t, err, "want the line page: or offset:, and not both")
 }
 
