@@ -689,6 +689,10 @@ func TestFindSaysThatSeveralRowsHaveTheReference(t *testing.T) {
 	assert.Contains(t, errs, "2 rows have this reference ID, and this is the first; messaging list --reference order-1 shows them")
 	_, errs, _ = s.run("find", "order-2")
 	assert.Empty(t, errs)
+
+	srv.Seed(messagingtest.Sent{ReferenceID: "order 3; it's"}, messagingtest.Sent{ReferenceID: "order 3; it's"})
+	_, errs, _ = s.run("find", "order 3; it's")
+	assert.Contains(t, errs, `messaging list --reference 'order 3; it'\''s' shows them`, "a shell reads it as one word")
 }
 
 // seedVerdicts seeds a message for each verdict, whose reference is the verdict, and one with a price that cannot be read.

@@ -288,7 +288,7 @@ not send it again after 4 and 5: a service may list a message some time after it
 			return &cli.ExitError{Status: exitStatus(found.verdict), Err: err}
 		}
 		if counted.rows > 1 {
-			console.Note(fmt.Sprintf("%d rows have this reference ID, and this is the first; messaging list --reference %s shows them", counted.rows, args[0]))
+			console.Note(fmt.Sprintf("%d rows have this reference ID, and this is the first; messaging list --reference %s shows them", counted.rows, cli.ShellWord(args[0])))
 		}
 		return exitWith(exitStatus(found.verdict))
 	}

@@ -27,6 +27,7 @@ type checker struct {
 	client   *messaging.Client
 	table    *table.Table // of the contract
 	recorder *recorder
+	overrun  time.Duration // how long a look-up for a sent message may go on after --wait
 	report   report
 
 	rows     []document.Node // of the latest listing

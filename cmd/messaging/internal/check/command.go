@@ -67,7 +67,7 @@ if the command line cannot be used.`,
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
 	flags.StringVar(&s.to, "to", "", "the `number` that gets the SMS")
 	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
-	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to keep looking for each SMS that is not listed yet")
+	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to keep looking for each SMS that is not listed yet; a look-up that has begun may take 30s more")
 	return command
 }
 
@@ -75,7 +75,8 @@ func (s *settings) newChecker() (*checker, error) {
 	if s.send != (s.from != "") || s.send != (s.to != "") {
 		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
 	}
-	c := &checker{settings: s, recorder: &recorder{}, isRemembered: map[string]bool{}}
+	const overrun = 30 * time.Second
+	c := &checker{settings: s, recorder: &recorder{}, overrun: overrun, isRemembered: map[string]bool{}}
 	record := func(base http.RoundTripper) http.RoundTripper {
 		c.recorder.base = base
 		return c.recorder

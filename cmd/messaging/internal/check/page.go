@@ -64,6 +64,7 @@ type page struct {
 	firstPage    int               // how many of them are on the first page
 	isWhole      bool              // no page follows
 	total        int               // of the rows of all pages, or 0 if no page says it
+	keys         []map[string]bool // of the rows of each page, with those that the client leaves out because they came before
 }
 
 // list asks for rows by the contract, for at most maxPages pages.
@@ -90,6 +91,7 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 		p.isPage = hasList && r.status/100 == 2
 		if p.isPage {
 			c.pages = append(c.pages, r.body)
+			p.keys = append(p.keys, c.keysOf(rows))
 		}
 		p.rows = append(p.rows, rows...)
 	}
@@ -99,6 +101,19 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 
 // isRead reports whether the service responded with a page, even if some of its rows cannot be read in full.
 func (p page) isRead() bool { return p.err == nil || errors.Is(p.err, messaging.ErrUnreadableRow) }
+
+// keysOf returns what tells rows apart: their IDs, or all their members if they have none.
+func (c *checker) keysOf(rows []document.Node) map[string]bool {
+	keys := map[string]bool{}
+	for _, row := range rows {
+		key := c.value(row, "id")
+		if key == "" {
+			key = document.Encode(row.Value)
+		}
+		keys[key] = true
+	}
+	return keys
+}
 
 // rowsIn returns the rows of a response, and reports whether the contract finds a list of them.
 func (c *checker) rowsIn(body document.Node) (rows []document.Node, hasList bool) {

@@ -105,14 +105,17 @@ func (c *checker) judgeSend(ctx context.Context, m *message, err error) finding 
 	return finding{wrong, describe(err)}
 }
 
-// await waits until a message is listed. A look-up that has begun goes on to its end, so that it shows whether the message is listed.
+// await waits until a message is listed. A look-up that has begun may go on for the time of [checker.overrun], so that it shows whether the message
+// is listed.
 func (c *checker) await(ctx context.Context, m *message, wait time.Duration) (took time.Duration, isListed bool) {
 	if !c.isListed {
 		return 0, false
 	}
 	began := time.Now()
+	lookUpCtx, cancel := context.WithDeadline(ctx, began.Add(wait+c.overrun))
+	defer cancel()
 	for {
-		if c.lookUp(ctx, m) {
+		if c.lookUp(lookUpCtx, m) {
 			return time.Since(began), true
 		}
 		left := wait - time.Since(began)

@@ -98,6 +98,24 @@ func TestTimeoutIsOfEachRequest(t *testing.T) {
 	assert.Contains(t, result.why["send 1"], "listed within")
 }
 
+// TestWaitBoundsLookUp: the requests of a look-up, and their retries, end soon after --wait if the service does not respond.
+func TestWaitBoundsLookUp(t *testing.T) {
+	const timeout = time.Minute // of one request
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(service.Close)
+	newRig(t, service.URL, "secret-token-1")
+	s := &settings{timeout: timeout, rate: 1000, wait: 10 * time.Millisecond}
+	c, err := s.newChecker()
+	require.NoError(t, err)
+	assert.Equal(t, 30*time.Second, c.overrun)
+	c.overrun = 50 * time.Millisecond
+	c.isListed = true
+	began := time.Now()
+	_, isListed := c.await(t.Context(), c.newMessage(), s.wait)
+	assert.False(t, isListed)
+	assert.Less(t, time.Since(began), timeout/2)
+}
+
 // oldestFirst has the fake list many older messages, the oldest first unless a request wants another order.
 func (f *fake) oldestFirst(rows int) {
 	for n := range rows {

@@ -47,12 +47,39 @@ func (c *checker) judgePaging(p page) finding {
 		return finding{plausible, "could not tell: " + describe(p.err)}
 	case slices.ContainsFunc(second, isNew):
 		c.hasSecondPage = true
-		return finding{proven, "a second page has rows with other IDs"}
+		return c.judgeSecondPage(p)
 	case p.err == nil && len(p.transactions) < len(c.transactions):
 		counts := fmt.Sprintf("%d of %d rows", len(p.transactions), len(c.transactions))
 		return finding{wrong, "the listing ends after " + counts + ": see sms.list.paging and sms.list.page"}
 	}
 	return finding{plausible, "not seen: there is no second page, or its rows have no other IDs"}
+}
+
+// judgeSecondPage judges a second page that has new rows by the rows of the first page that it repeats. Messages that came between the requests
+// move a few of these, but a position that the service counts in other units repeats most of them.
+func (c *checker) judgeSecondPage(p page) finding {
+	first := p.keys[0]
+	repeated := 0
+	for _, second := range p.keys[1:] {
+		for key := range second {
+			if first[key] {
+				repeated++
+			}
+		}
+	}
+	isByPosition := c.table.SMSList.Paging.By != "cursor"
+	why := "the second page repeats " + countRows(repeated) + " of the first"
+	switch {
+	case repeated > len(first)/2 && c.table.SMSList.Paging.By == "page":
+		return finding{wrong, why + ": the position may count rows: paging.by offset"}
+	case repeated > len(first)/2:
+		return finding{wrong, why + ": see sms.list.paging"}
+	case repeated > 0:
+		return finding{plausible, why + ": new messages may have moved them"}
+	case isByPosition && len(first) == 1:
+		return finding{plausible, "could not tell: on pages of one row, a position may count rows or pages"}
+	}
+	return finding{proven, "a second page has rows with other IDs"}
 }
 
 // A concept of a row that most programs need.

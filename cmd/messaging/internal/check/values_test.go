@@ -219,6 +219,27 @@ func TestPaging(t *testing.T) {
 				}
 			}, plausible, "could not tell: ",
 		},
+		"a position that counts rows": {
+			countRowsAsPages, wrong, "the second page repeats 3 rows of the first: the position may count rows: paging.by offset",
+		},
+		"a position that counts rows, with pages of one row": {
+			func(f *fake) {
+				countRowsAsPages(f)
+				f.messages = f.messages[:2]
+			}, plausible, "could not tell: on pages of one row, a position may count rows or pages",
+		},
+		"a message that came between the pages": {
+			func(f *fake) {
+				page := f.page
+				f.page = func(rows []object, q url.Values) object {
+					if q.Get("pageNumber") == "2" {
+						newer := f.row(fakeMessage{id: "newer", to: "639170000002", at: time.Now()})
+						rows = append([]object{newer}, rows...)
+					}
+					return page(rows, q)
+				}
+			}, plausible, "the second page repeats 1 row of the first: new messages may have moved them",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
@@ -228,6 +249,37 @@ func TestPaging(t *testing.T) {
 			assert.Contains(t, got.why["paging"], tt.why)
 			assert.Equal(t, map[bool]int{true: cli.ExitRefused, false: cli.ExitOK}[tt.want == wrong], got.status, got.out)
 		})
+	}
+}
+
+// countRowsAsPages has the fake take the number of a page for the number of rows to skip.
+func countRowsAsPages(f *fake) {
+	f.page = func(rows []object, q url.Values) object {
+		skip, size := 1, 20
+		_, _ = fmt.Sscan(q.Get("pageNumber"), &skip)
+		_, _ = fmt.Sscan(q.Get("pageSize"), &size)
+		begin := min(skip-1, len(rows))
+		end := min(begin+size, len(rows))
+		return object{"list": object{"rows": rows[begin:end], "hasNext": end < len(rows)}, "hasNext": end < len(rows)}
+	}
+}
+
+// TestPagingByOffset: most rows of the first page come again if the service takes an offset for the number of a page.
+func TestPagingByOffset(t *testing.T) {
+	overlay := strings.Replace(names, `"record"`, `"params": {"offset": "offset", "page": ""}, "paging": {"by": "offset"}, "record"`, 1)
+	for unit, want := range map[int]grade{1: proven, 4: wrong} {
+		f := newFake()
+		page := f.page
+		f.page = func(rows []object, q url.Values) object {
+			offset := 0
+			_, _ = fmt.Sscan(q.Get("offset"), &offset)
+			return page(rows[min(offset/unit, len(rows)):], q)
+		}
+		got := listFake(t, f, overlay)
+		assert.Equal(t, want, got.grades["paging"], got.out)
+		if want == wrong {
+			assert.Equal(t, "the second page repeats 3 rows of the first: see sms.list.paging", got.why["paging"])
+		}
 	}
 }
 

@@ -81,9 +81,9 @@ The kinds are:
   row        a response of the listing: path, id, request, reference, category, from, to, text, parts, price, currency, created, sent,
              operator, country, description, the status of the delivery with its meaning in means (see delivery), and sendStatus: whether
              the service took the message, in the words of the status of accepted and refused responses. A curl command above the response
-             shows the path, the filters by these values, and page, pageSize, createdAfter, createdBefore, sortBy and order. An offset,
-             as in start=0&count=100, needs no line. The line next is the next page in the response, and layout is for unusual times: how
-             they write 2 January 2006, 15:04:05
+             shows the path, the filters by these values, and page, offset, pageSize, createdAfter, createdBefore, sortBy and order. An offset
+             counts rows; as in start=0&count=100, it needs no line. The line next is the next page in the response, and layout is for
+             unusual times: how they write 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
   delivery   a callback with a delivery report: id, reference, from, to, time, errorCode, status, and means: one of delivered, read, queued, sent,
              failed, expired and rejected. The default contract knows the meanings of usual words. A GET with the parameters of the

@@ -335,6 +335,9 @@ func (e *Example) checkRequestKeys() error {
 			return e.errorf("%s: want the curl command of the listing above the response", key)
 		}
 	}
+	if e.values["page"] != "" && e.values["offset"] != "" {
+		return e.errorf("want the line page: or offset:, and not both")
+	}
 	return nil
 }
 

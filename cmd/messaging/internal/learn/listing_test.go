@@ -204,6 +204,32 @@ func TestLearnOffsetWithItsSize(t *testing.T) {
 	assert.Equal(t, map[string]any{"offset": "start", "pageSize": "most", "page": ""}, at(got, "sms.list", "params"))
 }
 
+// TestLearnOffsetByItsLine: without the line, start=200 may be a time or a sender.
+func TestLearnOffsetByItsLine(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		lines, query string
+		want         map[string]any
+	}{
+		"with a number of rows":     {"offset: 200\n", "start=200&count=100", map[string]any{"offset": "start", "pageSize": "count", "page": ""}},
+		"with the line of its size": {"offset: 200\npageSize: 7\n", "start=200&most=7", map[string]any{"offset": "start", "pageSize": "most", "page": ""}},
+		"of the same value":         {"offset: 100\n", "start=100&count=100", map[string]any{"offset": "start", "pageSize": "count", "page": ""}},
+		"alone":                     {"offset: 0\n", "begin=0", map[string]any{"offset": "begin", "page": ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, "=== row\nid: h-1\n"+tt.lines+"\ncurl 'https://api.example.com/v3/messages?"+tt.query+"'\n"+rowText)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(got, "sms.list", "params"))
+			assert.Equal(t, map[string]any{"by": "offset"}, at(got, "sms.list", "paging"))
+			note, _ := at(got, "sms.list", "params//").(string)
+			assert.NotContains(t, note, "paging")
+		})
+	}
+	_, err := Parse("=== row\nid: h-1\npage: 2\noffset: 200\n\ncurl 'https://api.example.com/v3/messages?page=2&start=200'\n" + rowText)
+	require.ErrorContains(t, err, "want the line page: or offset:, and not both")
+}
+
 // TestLearnMoreFlag: a flag is learned by its name if the request has a page. A word or a number is no flag.
 func TestLearnMoreFlag(t *testing.T) {
 	t.Parallel()

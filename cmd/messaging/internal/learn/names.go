@@ -33,6 +33,7 @@ var conceptNames = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never
 	"country":    regexp.MustCompile(`(?i)country`),
 
 	"page":          regexp.MustCompile(`(?i)page[-_]?(no|num|number|index)?$`),
+	"offset":        regexp.MustCompile(`(?i)offset|skip|start|from`),
 	"pageSize":      regexp.MustCompile(`(?i)size|limit|per|count|max`),
 	"createdAfter":  regexp.MustCompile(`(?i)from|after|since|start|begin|gte?\b`),
 	"createdBefore": regexp.MustCompile(`(?i)to$|before|until|end|lte?\b`),

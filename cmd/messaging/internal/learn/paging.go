@@ -13,7 +13,7 @@ import (
 
 // requestKeys are the lines of a row with values in the request above it. They are no values of the row.
 func requestKeys() []string {
-	return []string{"page", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
+	return []string{"page", "offset", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
 }
 
 // learnPaging learns the parameters of the listing that have the values of the request keys, and returns the other parameters.
@@ -46,19 +46,22 @@ func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, erro
 	return parameters, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
 }
 
-// learnOffset learns an offset by its name, if the request also has the number of rows, and returns the other parameters.
+// learnOffset completes the paging of an offset that has a line, or learns an offset by its name if the request also has the number of rows. It
+// returns the other parameters.
 func (l *learner) learnOffset(parameters []leaf) []leaf {
 	list := &l.overlay.List
-	offset := slices.IndexFunc(parameters, isParameter(offsetParameter))
 	size := slices.IndexFunc(parameters, isParameter(sizeParameter))
 	hasSize := size >= 0 || list.Params["pageSize"] != ""
-	if offset < 0 || !hasSize {
-		return parameters
+	if list.Params["offset"] == "" {
+		offset := slices.IndexFunc(parameters, isParameter(offsetParameter))
+		if offset < 0 || !hasSize {
+			return parameters
+		}
+		list.Params["offset"] = parameters[offset].path
 	}
-	if list.Params["pageSize"] == "" {
+	if list.Params["pageSize"] == "" && hasSize {
 		list.Params["pageSize"] = parameters[size].path
 	}
-	list.Params["offset"] = parameters[offset].path
 	list.Params["page"] = ""
 	list.Paging = &paging{By: "offset"}
 	isLearned := func(other leaf) bool {

@@ -28,7 +28,7 @@ func TestLearnRefusesForbiddenByCode(t *testing.T) {
 	const body = `{"outcome": "DENIED", "fault": {"no": "P-101"}}`
 	for lines, want := range map[string]string{
 		"http: 200\nclass: forbidden\ncode: P-101\n": "line 17, refused: class forbidden is known by HTTP 403 alone, and not by a code",
-		"http: 400\nclass: forbidden\n":              "known by HTTP 403 alone, and not by a code: remove this example",
+		"http: 400\nclass: forbidden\n":              "class forbidden is known by HTTP 403 alone, and not by a code: remove this example",
 		"http: 403\nclass: forbidden\ncode: P-101\n": "",
 	} {
 		got, err := learnObject(t, requestText+acceptedText+"=== refused\n"+lines+"\n"+body)

@@ -156,10 +156,10 @@ func (c *command) greet(out io.Writer, base string, main *Sandbox) {
 	credentials := main.credentials()
 	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\n", base)
 	for _, credential := range credentials {
-		_, _ = fmt.Fprintf(out, "export %s=%s\n", credential.Name, shellWord(credential.Value))
+		_, _ = fmt.Fprintf(out, "export %s=%s\n", credential.Name, cli.ShellWord(credential.Value))
 	}
 	if c.contract != "" {
-		_, _ = fmt.Fprintf(out, "export %s=%s\n", table.EnvFile, shellWord(c.contractPath))
+		_, _ = fmt.Fprintf(out, "export %s=%s\n", table.EnvFile, cli.ShellWord(c.contractPath))
 	}
 	_, _ = fmt.Fprintf(out, "\nThe page is at %s%s\n", base, Root)
 	if c.config.Password != "" {
@@ -196,14 +196,6 @@ func baseURL(listen string, addr net.Addr) string {
 		host = "127.0.0.1"
 	}
 	return "http://" + net.JoinHostPort(host, port)
-}
-
-// shellWord quotes a text for a shell if it needs to be.
-func shellWord(text string) string {
-	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:") == "" {
-		return text
-	}
-	return shellQuote(text)
 }
 
 // readContract reads an overlay of the contract from the file that a flag names.

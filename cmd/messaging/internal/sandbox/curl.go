@@ -1,11 +1,11 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 // curl returns a command that makes the request again, with the secrets as variables.
@@ -24,18 +24,18 @@ func curlCommand(method, target string, header []Header, body string, variableIn
 	var b strings.Builder
 	b.WriteString("curl ")
 	if isPost := method == http.MethodPost && body != ""; !isPost && method != http.MethodGet {
-		b.WriteString("-X " + shellQuote(method) + " ")
+		b.WriteString("-X " + cli.ShellQuote(method) + " ")
 	}
-	b.WriteString(shellWord(target))
+	b.WriteString(cli.ShellWord(target))
 	for _, h := range settable(header) {
-		line := shellQuote(h.Name + ": " + h.Value)
+		line := cli.ShellQuote(h.Name + ": " + h.Value)
 		if strings.Contains(h.Value, masked) {
 			line = doubleQuote(h.Name+": "+h.Value, variableIn(h.Name))
 		}
 		b.WriteString(" \\\n  -H " + line)
 	}
 	if body != "" {
-		b.WriteString(" \\\n  --data-raw " + shellQuote(body))
+		b.WriteString(" \\\n  --data-raw " + cli.ShellQuote(body))
 	}
 	return b.String()
 }
@@ -48,17 +48,4 @@ func doubleQuote(text, variable string) string {
 		parts = append(parts, escape.Replace(part))
 	}
 	return `"` + strings.Join(parts, "$"+variable) + `"`
-}
-
-// shellQuote quotes a text for a POSIX shell. A text with control characters, which could end a paste and start another command, gets the
-// quotes $'…' of bash, zsh and newer shells.
-func shellQuote(text string) string {
-	control := regexp.MustCompile(`[^\P{Cc}\n\t]`)
-	if !control.MatchString(text) {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	text = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(text)
-	return "$'" + control.ReplaceAllStringFunc(text, func(c string) string {
-		return strings.ReplaceAll(fmt.Sprintf(" % x", c), " ", `\x`)
-	}) + "'"
 }
