@@ -124,11 +124,11 @@ func (m Message) checkExtraName(name string) string {
 		return "is a member of the message itself; set its field instead"
 	case slices.ContainsFunc(contents(), func(content Content) bool { return content.kind() == name }):
 		return "is the content of another type of message; one message has one content"
-	case otherCase(name) != "":
-		return "differs from " + strconv.Quote(otherCase(name)) + " in case alone; set its field instead"
-	default:
-		return ""
 	}
+	if known := otherCase(name); known != "" {
+		return "differs from " + strconv.Quote(known) + " in case alone; set its field instead"
+	}
+	return ""
 }
 
 // namesMessage reports whether a context has the ID of a message.

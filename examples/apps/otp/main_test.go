@@ -725,7 +725,7 @@ func TestPruneDoesNotWait(t *testing.T) {
 	t.Parallel()
 	in, hasPostgres := databases(t)["PostgreSQL"]
 	if !hasPostgres {
-		t.Skip("OUTBOX_POSTGRES is not set")
+		t.Skip("run it with .ci/with-postgres")
 	}
 	o := in.open(t, messagingtest.NewServer(t), never)
 	for _, number := range []string{ana, "+639181234567"} {
