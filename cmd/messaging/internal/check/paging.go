@@ -70,8 +70,12 @@ func (c *checker) judgeSecondPage(p page) finding {
 	if by != "cursor" && len(first) <= maxAmbiguousPage {
 		return finding{plausible, "could not tell: on pages of one or two rows, a position may count rows or pages"}
 	}
+	larger := c.keysOf(c.listed.rows)
+	if by != "cursor" && countCommon(first, larger) == 0 {
+		return finding{plausible, "could not tell: the first page has no row of a larger first page: the service may count from another number, see sms.list.paging"}
+	}
 	if by == "offset" {
-		return judgeFollowing(without(c.keysOf(c.listed.rows), first), second)
+		return judgeFollowing(without(larger, first), second)
 	}
 	return secondPageFound
 }

@@ -264,6 +264,21 @@ func countRowsAsPages(f *fake) {
 	}
 }
 
+// TestPagingFromAnotherNumber: the second page of a service that counts from 0 has new rows, but the first rows of the account come on no page.
+func TestPagingFromAnotherNumber(t *testing.T) {
+	f := newFake()
+	f.addMessages(100)
+	page := f.page
+	f.page = func(rows []object, q url.Values) object {
+		number, _ := strconv.Atoi(q.Get("pageNumber"))
+		q.Set("pageNumber", strconv.Itoa(number+1))
+		return page(rows, q)
+	}
+	got := listFake(t, f, names)
+	assert.Equal(t, plausible, got.grades["paging"], got.out)
+	assert.Contains(t, got.why["paging"], "the service may count from another number, see sms.list.paging")
+}
+
 // offsetOverlay is the overlay of a fake whose listing has an offset, under the name by which the fake knows the number of a page.
 func offsetOverlay(pageSize string) string {
 	params := `"params": {"offset": "pageNumber", "page": "", "pageSize": "` + pageSize + `"}, "paging": {"by": "offset"}, `
