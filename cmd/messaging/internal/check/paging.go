@@ -75,9 +75,11 @@ func (c *checker) judgeSecondPage(p page) finding {
 		return finding{plausible, "could not tell: the first page has no row of a larger first page: the service may count from another number, see sms.list.paging"}
 	}
 	if by == "offset" {
-		return judgeFollowing(without(larger, first), second)
+		if f, isDecided := judgeFollowing(without(larger, first), second); isDecided {
+			return f
+		}
 	}
-	return secondPageFound
+	return finding{proven, "a second page has rows with other IDs"}
 }
 
 // maxAmbiguousPage is the size up to which a page can begin at the same row, whether its position counts rows or pages: the row at offset 2 is
@@ -101,17 +103,16 @@ func judgeRepeated(repeated, first int, by string) (f finding, isDecided bool) {
 
 // judgeFollowing judges the second page of a listing by offset by the rows that follow the first page in a larger page. A service that takes the
 // offset for the number of a page leaves them out.
-func judgeFollowing(following, second map[string]bool) finding {
+func judgeFollowing(following, second map[string]bool) (f finding, isDecided bool) {
 	switch {
 	case len(following) == 0:
-		return finding{plausible, "could not tell whether rows are left out between the pages: the service ignores the page size, or the contract has none"}
+		const why = "could not tell whether rows are left out between the pages: the service ignores the page size, or the contract has none"
+		return finding{plausible, why}, true
 	case countCommon(following, second) == 0:
-		return finding{wrong, "the second page leaves out the rows that follow the first: the position may count pages: paging.by page"}
+		return finding{wrong, "the second page leaves out the rows that follow the first: the position may count pages: paging.by page"}, true
 	}
-	return secondPageFound
+	return finding{}, false
 }
-
-var secondPageFound = finding{proven, "a second page has rows with other IDs"}
 
 // countCommon returns how many keys are in both sets.
 func countCommon(a, b map[string]bool) int {
