@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,9 @@ type sender[M any] struct {
 	// fallback reports whether a message can fall back to SMS.
 	fallback bool
 	build    func(*message) M
-	service  func(*messaging.Client) service[M]
+	// checkFile names in the words of JSON what the JSON of a message lacks. Other errors are those of Validate.
+	checkFile func(M) error
+	service   func(*messaging.Client) service[M]
 }
 
 type service[M any] interface {
@@ -44,7 +47,8 @@ func senders(console cli.Console) []*cobra.Command {
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
-			service: func(c *messaging.Client) service[sms.Message] { return c.SMS },
+			checkFile: func(sms.Message) error { return nil },
+			service:   func(c *messaging.Client) service[sms.Message] { return c.SMS },
 		}),
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
@@ -58,7 +62,8 @@ func senders(console cli.Console) []*cobra.Command {
 					ReferenceID: m.reference, CallbackURL: m.callback,
 				}
 			},
-			service: func(c *messaging.Client) service[chatapp1.Message] { return c.ChatApp1 },
+			checkFile: func(chatapp1.Message) error { return nil },
+			service:   func(c *messaging.Client) service[chatapp1.Message] { return c.ChatApp1 },
 		}),
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
@@ -75,9 +80,19 @@ func senders(console cli.Console) []*cobra.Command {
 					ReferenceID: m.reference, CallbackURL: m.callback,
 				}
 			},
-			service: func(c *messaging.Client) service[chatapp2.Message] { return c.ChatApp2 },
+			checkFile: checkContent,
+			service:   func(c *messaging.Client) service[chatapp2.Message] { return c.ChatApp2 },
 		}),
 	}
+}
+
+// checkContent returns an error for a message whose JSON has no content. Its type may name a member that is absent.
+func checkContent(m chatapp2.Message) error {
+	raw, isRaw := m.Content.(chatapp2.Raw)
+	if m.Content == nil || isRaw && len(raw.JSON) == 0 {
+		return errors.New(`the message has no content; want "text": {"body": "Hi"}, or another type and the member of its name, such as template`)
+	}
+	return nil
 }
 
 // A hook is a callback that listen receives.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -154,8 +153,8 @@ func send[M any](ctx context.Context, r *sendFlags, s sender[M]) error {
 		if err = readMessage(r.console, r.file, &m); err != nil {
 			return err
 		}
-		if chat, isChat := any(m).(chatapp2.Message); isChat && isWithoutContent(chat) {
-			return errors.New(`--file: the message has no content; want "text": {"body": "Hi"}, or another type and the member of its name, such as template`)
+		if err = s.checkFile(m); err != nil {
+			return fmt.Errorf("--file: %w", err)
 		}
 	}
 	trace.hide(m)
@@ -170,12 +169,6 @@ func send[M any](ctx context.Context, r *sendFlags, s sender[M]) error {
 	}
 	receipt, err := s.service(client).Send(ctx, m)
 	return r.printVerdict(receipt, err)
-}
-
-// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent.
-func isWithoutContent(m chatapp2.Message) bool {
-	raw, isRaw := m.Content.(chatapp2.Raw)
-	return m.Content == nil || isRaw && len(raw.JSON) == 0
 }
 
 func (r *sendFlags) printValid() error {

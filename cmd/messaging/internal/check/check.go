@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,25 +29,22 @@ type checker struct {
 	overrun  time.Duration // how long a look-up for a sent message may go on after --wait
 	report   report
 
-	rows     []document.Node // of the latest listing
-	pages    []document.Node // all responses with a list of rows
-	sent     []*message      // messages that the service may have sent
-	isListed bool            // the listing can be read
-	isFound  bool            // the rows of all messages were found
+	isListed  bool       // the listing can be read
+	listed    page       // the latest listing, to whose rows the values, filters and order are compared
+	sent      []*message // messages that the service may have sent
+	seen      seenRows
+	responses seenResponses
+}
 
-	hasSecondPage bool // a second page with other rows was read
-
-	transactions []sms.Transaction // rows, as the client reads them
-
-	latest       time.Time         // of the times of all rows that were read
-	unreadable   []sms.Transaction // all rows that could not be read in full, each once
-	isRemembered map[string]bool   // by the key of such a row
-	reported     int               // how many of these the first line counts
+// isFound reports whether the rows of all messages were found.
+func (c *checker) isFound() bool {
+	found := c.found()
+	return len(found) == messages && !slices.ContainsFunc(found, isRefusal)
 }
 
 func (c *checker) check(ctx context.Context) {
 	c.checkListing(ctx)
-	if len(c.rows) > 0 && !c.report.hasWrong() { // rows that cannot be read are reported once
+	if len(c.listed.rows) > 0 && !c.report.hasWrong() { // rows that cannot be read are reported once
 		c.checkPaging(ctx)
 	}
 	if c.settings.send {
@@ -77,9 +73,8 @@ func (c *checker) checkListing(ctx context.Context) {
 		return
 	}
 	c.isListed = true
-	c.rows = p.rows
-	c.transactions = p.transactions
-	c.reported = len(c.unreadable)
+	c.listed = p
+	c.seen.reported = len(c.seen.unreadable)
 }
 
 // judgeListing judges the first page of the listing.
@@ -119,71 +114,6 @@ func countUnreadable(rows []sms.Transaction) int {
 		}
 	}
 	return n
-}
-
-// remember keeps what all lists of this run show together: the rows that could not be read in full, and the latest time.
-func (c *checker) remember(rows []sms.Transaction) {
-	for _, tx := range rows {
-		if key := unreadableKey(tx); tx.ReadError != nil && !c.isRemembered[key] {
-			c.isRemembered[key] = true
-			c.unreadable = append(c.unreadable, tx)
-		}
-		if tx.CreatedAt.After(c.latest) {
-			c.latest = tx.CreatedAt
-		}
-	}
-}
-
-// unreadableKey tells rows that could not be read in full apart. The error alone would not: it has the position of the row in its page.
-func unreadableKey(tx sms.Transaction) string {
-	if tx.ReadError == nil {
-		return ""
-	}
-	_, why, _ := strings.Cut(tx.ReadError.Error(), "cannot be read: ")
-	return strings.Join([]string{tx.ID, tx.ReferenceID, tx.To, tx.CreatedAt.String(), why}, "\x00")
-}
-
-// placeOfRow matches the place of a row in the error of the library, which means nothing without the request of its page.
-var placeOfRow = regexp.MustCompile(`row \d+ of page \d+`)
-
-// checkUnreadable counts the rows that could not be read in full on other pages than the first, such as a page sorted by time.
-func (c *checker) checkUnreadable() {
-	if more := c.unreadable[c.reported:]; len(more) > 0 {
-		first := placeOfRow.ReplaceAllString(describe(more[0].ReadError), "a row")
-		why := countRows(len(more)) + " of other pages cannot be read in full; the first: " + first
-		c.report.add("other pages", "sms.list.record", finding{wrong, why})
-	}
-}
-
-// checkClock compares the latest time of a row with the clock: a message cannot be listed before it was created. A time before now may be right,
-// so a person has to judge it. The times of messages that were sent show more, if there are any.
-func (c *checker) checkClock() {
-	const path = "sms.list.record.created"
-	isKnown := func(l line) bool { return l.path == path && l.grade == wrong }
-	if slices.ContainsFunc(c.report, isKnown) || c.latest.IsZero() {
-		return
-	}
-	ahead := time.Until(c.latest)
-	if off := describeOffset(ahead); off != "" && ahead > 0 {
-		c.report.dropPlausible(path)
-		c.report.add("created", path, finding{wrong, "a row was created " + off + " the clock of this computer: see sms.list.zone"})
-		return
-	}
-	isProven := func(l line) bool { return l.path == path && l.grade == proven }
-	if !slices.ContainsFunc(c.report, isProven) {
-		const why = "the newest row has %s, and now it is %s: if the service means another time, see sms.list.zone"
-		c.report.add("time of a row", "sms.list.zone", finding{plausible, fmt.Sprintf(why, c.formatTime(c.latest), c.formatTime(time.Now()))})
-	}
-}
-
-// formatTime returns a time in the zone of the contract.
-func (c *checker) formatTime(at time.Time) string {
-	const layout = "2006-01-02T15:04Z07:00"
-	zone, err := time.LoadLocation(c.table.SMSList.Zone)
-	if err != nil { // never: the contract was checked
-		zone = time.UTC
-	}
-	return at.In(zone).Format(layout)
 }
 
 // value returns the value of a row for a concept of the contract, or "".

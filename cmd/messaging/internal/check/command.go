@@ -76,7 +76,7 @@ func (s *settings) newChecker() (*checker, error) {
 		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
 	}
 	const overrun = 30 * time.Second
-	c := &checker{settings: s, recorder: &recorder{}, overrun: overrun, isRemembered: map[string]bool{}}
+	c := &checker{settings: s, recorder: &recorder{}, overrun: overrun, seen: newSeenRows()}
 	record := func(base http.RoundTripper) http.RoundTripper {
 		c.recorder.base = base
 		return c.recorder
@@ -110,7 +110,7 @@ func (s *settings) run(ctx context.Context) error {
 	if err := c.report.write(s.console.Out); err != nil {
 		return err
 	}
-	isComplete := c.isListed && (c.isFound || !s.send)
+	isComplete := c.isListed && (c.isFound() || !s.send)
 	if !isComplete || c.report.hasWrong() || ctx.Err() != nil {
 		return &cli.ExitError{Status: cli.ExitRefused}
 	}

@@ -29,7 +29,7 @@ func isID(concept string) bool {
 
 // checkFilters tries each filter that the contract names.
 func (c *checker) checkFilters(ctx context.Context) {
-	if len(c.rows) == 0 {
+	if len(c.listed.rows) == 0 {
 		c.report.add("filters", "sms.list.params", finding{plausible, "not tried: there is no row to find"})
 		return
 	}
@@ -75,14 +75,8 @@ func (c *checker) tryValue(ctx context.Context, concept string) finding {
 // tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
 func (c *checker) tryBound(ctx context.Context, concept string) finding {
 	absent := c.listByTime(ctx, concept, absentTime(concept))
-	f, isDecided := judgeAbsent(absent)
-	switch {
-	case errors.Is(absent.err, messaging.ErrInvalid):
-		f.why += "; the service refuses the name or the time: see sms.list.params." + concept + ", sms.list.time"
-	case f.grade == wrong:
-		f.why += "; check the form of times in sms.list.time first"
-	}
-	if isDecided {
+	if f, isDecided := judgeAbsent(absent); isDecided {
+		f.why += boundAdvice(f, absent.err, concept)
 		return f
 	}
 	bound, hasTime := c.listedTime(concept)
@@ -97,6 +91,17 @@ func (c *checker) tryBound(ctx context.Context, concept string) finding {
 		return finding{wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"}
 	}
 	return finding{plausible, "it finds rows by their time, and nothing for a bound that no message meets"}
+}
+
+// boundAdvice says what in the contract may explain the finding for a bound that no message meets, or is empty.
+func boundAdvice(f finding, err error, concept string) string {
+	switch {
+	case errors.Is(err, messaging.ErrInvalid):
+		return "; the service refuses the name or the time: see sms.list.params." + concept + ", sms.list.time"
+	case f.grade == wrong:
+		return "; check the form of times in sms.list.time first"
+	}
+	return ""
 }
 
 // listByValue asks for the first page of the rows that have a value for a concept.
@@ -141,7 +146,7 @@ func absentTime(concept string) time.Time {
 func (c *checker) listedTime(concept string) (bound time.Time, hasTime bool) {
 	const distance = time.Hour // the service may filter by another time of the message
 	var times []time.Time
-	for _, tx := range c.transactions {
+	for _, tx := range c.listed.transactions {
 		if !tx.CreatedAt.IsZero() {
 			times = append(times, tx.CreatedAt)
 		}
@@ -220,7 +225,7 @@ func (c *checker) listedID(concept string) string {
 
 // listedValue returns the first value that a row has for a concept, or "".
 func (c *checker) listedValue(concept string) string {
-	for _, row := range c.rows {
+	for _, row := range c.listed.rows {
 		if value := c.value(row, concept); value != "" {
 			return value
 		}

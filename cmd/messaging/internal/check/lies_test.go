@@ -153,7 +153,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 					n++
 					row["uid"] = fmt.Sprintf("%08x-0000-4bcd-8ef0-0123456789ab", n)
 				})
-			}, []string{"id", "filter by id"}, "id", "another ID than the response",
+			}, []string{"id", "filter by id", "paging"}, "id", "another ID than the response",
 		},
 		"an ID that all messages have": {
 			func(f *fake) {

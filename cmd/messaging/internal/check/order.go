@@ -11,7 +11,7 @@ import (
 
 // checkOrder lists the rows by their times, ascending and descending, if the contract names both parameters.
 func (c *checker) checkOrder(ctx context.Context) {
-	if !c.canSort() || len(c.rows) == 0 || ctx.Err() != nil {
+	if !c.canSort() || len(c.listed.rows) == 0 || ctx.Err() != nil {
 		return
 	}
 	c.say("trying the order")

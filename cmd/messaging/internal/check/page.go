@@ -75,7 +75,7 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 	for read, err := range c.client.SMS.Pages(ctx, options) {
 		p.err = err
 		p.transactions = append(p.transactions, read.Transactions...)
-		c.remember(read.Transactions)
+		c.seen.add(read.Transactions)
 		p.isWhole = p.isRead() && read.Next == ""
 		p.total = max(p.total, read.Total)
 		pages++
@@ -90,7 +90,7 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 		rows, hasList := c.rowsIn(r.body)
 		p.isPage = hasList && r.status/100 == 2
 		if p.isPage {
-			c.pages = append(c.pages, r.body)
+			c.responses.bodies = append(c.responses.bodies, r.body)
 			p.keys = append(p.keys, c.keysOf(rows))
 		}
 		p.rows = append(p.rows, rows...)

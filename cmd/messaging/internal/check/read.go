@@ -14,7 +14,7 @@ func (c *checker) checkRead(found []*message) {
 		return slices.ContainsFunc(found, func(m *message) bool { return m.values["reference"] == tx.ReferenceID })
 	}
 	var own []sms.Transaction
-	for _, tx := range c.transactions {
+	for _, tx := range c.listed.transactions {
 		if isFound(tx) {
 			own = append(own, tx)
 		}

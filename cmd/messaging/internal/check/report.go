@@ -43,6 +43,11 @@ func (r *report) dropPlausible(path string) {
 	*r = slices.DeleteFunc(*r, func(l line) bool { return l.path == path && l.grade == plausible })
 }
 
+// has reports whether a line of a path has a grade.
+func (r report) has(path string, wanted grade) bool {
+	return slices.ContainsFunc(r, func(l line) bool { return l.path == path && l.grade == wanted })
+}
+
 // hasWrong reports whether a line says wrong.
 func (r report) hasWrong() bool {
 	isWrong := func(l line) bool { return l.grade == wrong }

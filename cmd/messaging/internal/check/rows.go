@@ -20,7 +20,6 @@ func (c *checker) checkRows() {
 		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", judgeRow(m))
 	}
 	found := c.found()
-	c.isFound = len(found) == messages && !slices.ContainsFunc(found, isRefusal)
 	if len(found) == 0 {
 		return
 	}
@@ -33,16 +32,16 @@ func (c *checker) checkRows() {
 // addFiltered adds the rows that the filter by reference found of a message to those of the listing, unless it has one. A row that both show may
 // differ, because the status of the message has changed.
 func (c *checker) addFiltered(m *message) {
-	if !slices.ContainsFunc(c.rows, c.belongsTo(m)) {
-		c.rows = append(c.rows, m.byReference.rows...)
-		c.transactions = append(c.transactions, m.byReference.transactions...)
+	if !slices.ContainsFunc(c.listed.rows, c.belongsTo(m)) {
+		c.listed.rows = append(c.listed.rows, m.byReference.rows...)
+		c.listed.transactions = append(c.listed.transactions, m.byReference.transactions...)
 	}
 }
 
 // findRow looks for the row of a message: the only row with its reference ID. The row must have its recipient.
 func (c *checker) findRow(m *message) {
 	var candidates []document.Node
-	for _, row := range c.rows {
+	for _, row := range c.listed.rows {
 		if c.hasValue(row, "reference", m.values["reference"]) {
 			candidates = append(candidates, row)
 		}
@@ -56,9 +55,9 @@ func (c *checker) findRow(m *message) {
 		m.row = candidates[0]
 	case m.values["reference"] == "":
 		m.problem = finding{wrong, "the contract has no field for a reference ID (sms.send.fields.reference)"}
-	case slices.ContainsFunc(c.rows, c.belongsTo(m)):
+	case slices.ContainsFunc(c.listed.rows, c.belongsTo(m)):
 		m.problem = finding{wrong, "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"}
-	case len(m.newest.rows) > 0 && !m.newest.isWhole:
+	case m.mayBeFurther():
 		m.problem = finding{plausible, describeSearch(m.newest)}
 	default:
 		m.problem = finding{wrong, "no row has its reference ID or its text"}

@@ -20,12 +20,16 @@ const messages = 2
 type message struct {
 	values  map[string]string // by concept: the sent values, and the IDs of the receipt
 	sentAt  time.Time
-	verdict messaging.Verdict
-	row     document.Node // its row in the listing, or nothing
-	problem finding       // why it has no row
+	sendErr error
+	verdict messaging.Verdict // of sendErr
+	row     document.Node     // its row in the listing, or nothing
+	problem finding           // why it has no row
 
-	byReference page // what the filter by reference found of it in the latest look-up
-	newest      page // the newest rows of the latest look-up
+	// The look-ups after it was sent.
+	isListed    bool
+	listedAfter time.Duration // from the first look-up
+	byReference page          // what the filter by reference found of it in the latest look-up
+	newest      page          // the newest rows of the latest look-up
 }
 
 func (c *checker) newMessage() *message {
@@ -46,8 +50,14 @@ func (c *checker) checkSends(ctx context.Context) {
 	for n := 1; n <= messages && ctx.Err() == nil; n++ {
 		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
-		err := c.send(ctx, m)
-		c.report.add(fmt.Sprint("send ", n), "sms.send", c.judgeSend(ctx, m, err))
+		c.send(ctx, m)
+		if c.isListed {
+			c.await(ctx, m)
+		}
+		if m.isListed || !isRefusal(m) {
+			c.sent = append(c.sent, m)
+		}
+		c.report.add(fmt.Sprint("send ", n), "sms.send", judgeSend(m))
 		if isRefusal(m) {
 			return
 		}
@@ -59,11 +69,12 @@ func isRefusal(m *message) bool {
 }
 
 // send sends a message and keeps the IDs of its receipt.
-func (c *checker) send(ctx context.Context, m *message) error {
+func (c *checker) send(ctx context.Context, m *message) {
 	m.sentAt = time.Now()
 	receipt, err := c.client.SMS.Send(ctx, sms.Message{
 		From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
 	})
+	m.sendErr = err
 	m.verdict = messaging.VerdictOf(err)
 	m.values["id"] = receipt.ID
 	m.values["request"] = receipt.RequestID
@@ -71,81 +82,92 @@ func (c *checker) send(ctx context.Context, m *message) error {
 		m.values["id"] = failed.MessageID
 		m.values["request"] = failed.RequestID
 	}
-	return err
 }
 
-// judgeSend waits until a message is listed, and returns its line of the report.
-func (c *checker) judgeSend(ctx context.Context, m *message, err error) finding {
-	const maxRefusedWait = 5 * time.Second
-	wait := c.settings.wait
-	if isRefusal(m) {
-		wait = min(wait, maxRefusedWait)
-	}
-	took, isListed := c.await(ctx, m, wait)
-	if isListed || !isRefusal(m) {
-		c.sent = append(c.sent, m)
-	}
-	var listed string
-	switch {
-	case isListed:
-		listed = fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", took.Round(100*time.Millisecond))
-	case len(m.newest.rows) > 0 && !m.newest.isWhole:
-		listed = describeSearch(m.newest)
-	default:
-		listed = "not listed in time (--wait)"
-	}
+// judgeSend judges the verdict of a message by whether it is listed.
+func judgeSend(m *message) finding {
 	switch {
 	case m.verdict == messaging.Accepted:
-		return finding{plausible, "accepted; " + listed}
+		return finding{plausible, "accepted; " + describeListed(m)}
 	case m.verdict == messaging.Unknown:
-		return finding{wrong, describe(err) + "; " + listed}
-	case isListed:
-		return finding{wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(err)}
+		return finding{wrong, describe(m.sendErr) + "; " + describeListed(m)}
+	case m.isListed:
+		return finding{wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(m.sendErr)}
 	}
-	return finding{wrong, describe(err)}
+	return finding{wrong, describe(m.sendErr)}
 }
 
-// await waits until a message is listed. A look-up that has begun may go on for the time of [checker.overrun], so that it shows whether the message
-// is listed.
-func (c *checker) await(ctx context.Context, m *message, wait time.Duration) (took time.Duration, isListed bool) {
-	if !c.isListed {
-		return 0, false
+// describeListed says whether a message was listed, and how soon.
+func describeListed(m *message) string {
+	switch {
+	case m.isListed:
+		return fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", m.listedAfter.Round(100*time.Millisecond))
+	case m.mayBeFurther():
+		return describeSearch(m.newest)
 	}
+	return "not listed in time (--wait)"
+}
+
+// mayBeFurther reports whether a message may be on a page after those that the latest look-up read.
+func (m *message) mayBeFurther() bool { return len(m.newest.rows) > 0 && !m.newest.isWhole }
+
+// describeSearch says where a message was not found.
+func describeSearch(p page) string {
+	if p.total > len(p.rows) {
+		return fmt.Sprintf("not in the first %d of %d rows", len(p.rows), p.total)
+	}
+	return "not in the first " + countRows(len(p.rows))
+}
+
+// await looks for a message until it is listed or the time to wait has passed. A look-up that has begun may go on for the time of
+// [checker.overrun], so that it shows whether the message is listed.
+func (c *checker) await(ctx context.Context, m *message) {
+	wait := c.waitFor(m)
 	began := time.Now()
 	lookUpCtx, cancel := context.WithDeadline(ctx, began.Add(wait+c.overrun))
 	defer cancel()
 	for {
 		if c.lookUp(lookUpCtx, m) {
-			return time.Since(began), true
+			m.isListed = true
+			m.listedAfter = time.Since(began)
+			return
 		}
 		left := wait - time.Since(began)
 		if left <= 0 {
-			return 0, false
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return 0, false
+			return
 		case <-time.After(min(time.Second, left)):
 		}
 	}
 }
 
+// waitFor returns how long the check waits until a message is listed. A refused message should not be listed at all.
+func (c *checker) waitFor(m *message) time.Duration {
+	const maxRefusedWait = 5 * time.Second
+	if isRefusal(m) {
+		return min(c.settings.wait, maxRefusedWait)
+	}
+	return c.settings.wait
+}
+
 // lookUp looks for a message by the filter by reference, which an account with many messages needs, and then in the newest rows. If the filter
 // found the message, it reads only a page of these, for the rows around it.
-func (c *checker) lookUp(ctx context.Context, m *message) bool {
-	maxPages := 10
+func (c *checker) lookUp(ctx context.Context, m *message) (isFound bool) {
 	m.byReference = c.listReference(ctx, m)
-	isFound := len(m.byReference.rows) > 0
-	if isFound {
+	isFiltered := len(m.byReference.rows) > 0
+	maxPages := 10
+	if isFiltered {
 		maxPages = 1
 	}
 	newest := c.listNewest(ctx, maxPages)
 	if len(newest.rows) > 0 && ctx.Err() == nil {
-		c.rows = newest.rows
-		c.transactions = newest.transactions
 		m.newest = newest
+		c.listed = newest
 	}
-	return isFound || slices.ContainsFunc(newest.rows, c.belongsTo(m))
+	return isFiltered || slices.ContainsFunc(newest.rows, c.belongsTo(m))
 }
 
 // listReference returns the rows of a message that the filter by reference finds. Other rows, which it should not find, are left out.
@@ -178,15 +200,6 @@ func (c *checker) listNewest(ctx context.Context, maxPages int) page {
 		}
 	}
 	return c.list(ctx, options, maxPages)
-}
-
-// describeSearch says where a message was not found.
-func describeSearch(p page) string {
-	text := "not in the first " + countRows(len(p.rows))
-	if p.total > len(p.rows) {
-		text = fmt.Sprintf("not in the first %d of %d rows", len(p.rows), p.total)
-	}
-	return text
 }
 
 // belongsTo returns a function that reports whether a row has the reference or the text of a message.

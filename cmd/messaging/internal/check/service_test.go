@@ -109,18 +109,16 @@ func TestWaitBoundsLookUp(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 30*time.Second, c.overrun)
 	c.overrun = 50 * time.Millisecond
-	c.isListed = true
 	began := time.Now()
-	_, isListed := c.await(t.Context(), c.newMessage(), s.wait)
-	assert.False(t, isListed)
+	m := c.newMessage()
+	c.await(t.Context(), m)
+	assert.False(t, m.isListed)
 	assert.Less(t, time.Since(began), timeout/2)
 }
 
 // oldestFirst has the fake list many older messages, the oldest first unless a request wants another order.
 func (f *fake) oldestFirst(rows int) {
-	for n := range rows {
-		f.messages = append(f.messages, fakeMessage{id: fmt.Sprint("older-", n), ref: fmt.Sprint("older-", n), to: "639170000002", at: time.Now().Add(-30 * time.Hour)})
-	}
+	f.addMessages(rows)
 	f.sort = func(messages []fakeMessage, q url.Values) {
 		slices.Reverse(messages) // the order of their arrival
 		sortByDate(messages, q)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -15,72 +14,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
-
-// checkPaging reads two pages of half the rows, so that there is a second page.
-func (c *checker) checkPaging(ctx context.Context) {
-	const path = "sms.list.paging"
-	if c.table.SMSList.Paging.By == "none" {
-		c.report.add("paging", path, finding{plausible, "none: the contract has one page"})
-		return
-	}
-	c.say("reading a second page")
-	var options sms.ListOptions
-	if c.table.SMSList.Params["pageSize"] != "" {
-		options.PageSize = (len(c.rows) + 1) / 2
-	}
-	c.report.add("paging", path, c.judgePaging(c.list(ctx, options, 2)))
-}
-
-// judgePaging judges a listing of up to two pages.
-func (c *checker) judgePaging(p page) finding {
-	first, second := p.transactions[:p.firstPage], p.transactions[p.firstPage:]
-	isNew := func(tx sms.Transaction) bool {
-		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
-		return tx.ID != "" && !slices.ContainsFunc(first, isSame)
-	}
-	isRead := p.isRead()              // checkUnreadable counts rows that cannot be read in full
-	isRejected := !isRead && p.isPage // by the client, after a success of the service
-	switch {
-	case isRejected:
-		return finding{wrong, describe(p.err)}
-	case !isRead:
-		return finding{plausible, "could not tell: " + describe(p.err)}
-	case slices.ContainsFunc(second, isNew):
-		c.hasSecondPage = true
-		return c.judgeSecondPage(p)
-	case p.err == nil && len(p.transactions) < len(c.transactions):
-		counts := fmt.Sprintf("%d of %d rows", len(p.transactions), len(c.transactions))
-		return finding{wrong, "the listing ends after " + counts + ": see sms.list.paging and sms.list.page"}
-	}
-	return finding{plausible, "not seen: there is no second page, or its rows have no other IDs"}
-}
-
-// judgeSecondPage judges a second page that has new rows by the rows of the first page that it repeats. Messages that came between the requests
-// move a few of these, but a position that the service counts in other units repeats most of them.
-func (c *checker) judgeSecondPage(p page) finding {
-	first := p.keys[0]
-	repeated := 0
-	for _, second := range p.keys[1:] {
-		for key := range second {
-			if first[key] {
-				repeated++
-			}
-		}
-	}
-	isByPosition := c.table.SMSList.Paging.By != "cursor"
-	why := "the second page repeats " + countRows(repeated) + " of the first"
-	switch {
-	case repeated > len(first)/2 && c.table.SMSList.Paging.By == "page":
-		return finding{wrong, why + ": the position may count rows: paging.by offset"}
-	case repeated > len(first)/2:
-		return finding{wrong, why + ": see sms.list.paging"}
-	case repeated > 0:
-		return finding{plausible, why + ": new messages may have moved them"}
-	case isByPosition && len(first) == 1:
-		return finding{plausible, "could not tell: on pages of one row, a position may count rows or pages"}
-	}
-	return finding{proven, "a second page has rows with other IDs"}
-}
 
 // A concept of a row that most programs need.
 type rowConcept struct {
@@ -103,20 +36,20 @@ func rowConcepts() []rowConcept {
 
 // checkValues counts the rows that have a value for each concept, and looks for the names that the contract has of its own.
 func (c *checker) checkValues() {
-	if len(c.rows) == 0 {
+	if len(c.listed.rows) == 0 {
 		return
 	}
 	var counts []string
 	for _, concept := range rowConcepts() {
 		n := 0
-		for _, tx := range c.transactions {
+		for _, tx := range c.listed.transactions {
 			if concept.has(tx) {
 				n++
 			}
 		}
 		counts = append(counts, fmt.Sprintf("%s %d", concept.name, n))
 	}
-	why := "of " + countRows(len(c.transactions)) + ": " + strings.Join(counts, ", ")
+	why := "of " + countRows(len(c.listed.transactions)) + ": " + strings.Join(counts, ", ")
 	c.report.add("values", "sms.list.record", finding{plausible, why})
 	c.checkSendStatus()
 	c.checkPrice()
@@ -126,11 +59,11 @@ func (c *checker) checkValues() {
 // checkSendStatus says how many rows have no send status, or an unknown word: the verdict of none of them is refused, even if
 // the service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
-	if len(c.transactions) == 0 {
+	if len(c.listed.transactions) == 0 {
 		return
 	}
 	var words, numbers, unknown int
-	for _, tx := range c.transactions {
+	for _, tx := range c.listed.transactions {
 		switch {
 		case tx.SendStatus == "":
 		case !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter):
@@ -143,7 +76,7 @@ func (c *checker) checkSendStatus() {
 		}
 	}
 	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
-	all := countRows(len(c.transactions))
+	all := countRows(len(c.listed.transactions))
 	f := finding{plausible, fmt.Sprintf("%d of %s have a word that the contract knows", words-unknown, all)}
 	path := "sms.list.record.sendStatus"
 	switch {
@@ -171,11 +104,11 @@ func (c *checker) knowsSendStatus(word string) bool {
 // checkPrice shows the price of a row, so that a wrong scale is seen. Without a price the counts say so.
 func (c *checker) checkPrice() {
 	hasPrice := func(tx sms.Transaction) bool { return tx.Price != "" }
-	i := slices.IndexFunc(c.transactions, hasPrice)
+	i := slices.IndexFunc(c.listed.transactions, hasPrice)
 	if i < 0 {
 		return
 	}
-	why := "a row has " + describePrice(c.transactions[i]) + ": if the service means another amount, see sms.list.scale and the paths of price"
+	why := "a row has " + describePrice(c.listed.transactions[i]) + ": if the service means another amount, see sms.list.scale and the paths of price"
 	c.report.add("price of a row", "sms.list.scale", finding{plausible, why})
 }
 
@@ -207,10 +140,10 @@ func (c *checker) checkNames() {
 		isInRow := func(row document.Node) bool {
 			return slices.ContainsFunc(paths, func(path string) bool { return hasMember(row, path) })
 		}
-		if len(paths) == 0 || isDefault || slices.ContainsFunc(c.rows, isInRow) {
+		if len(paths) == 0 || isDefault || slices.ContainsFunc(c.listed.rows, isInRow) {
 			continue
 		}
-		why := "not found: none of " + countRows(len(c.rows)) + " has " + strings.Join(paths, " or ")
+		why := "not found: none of " + countRows(len(c.listed.rows)) + " has " + strings.Join(paths, " or ")
 		path := "sms.list.record." + concept
 		c.report.dropPlausible(path)
 		c.report.add("name of "+concept, path, finding{wrong, why})
@@ -237,7 +170,7 @@ func (c *checker) checkPageNames() {
 	defaults := table.Default().SMSList.Page
 	for _, concept := range slices.Sorted(maps.Keys(names)) {
 		paths := names[concept]
-		if len(paths) == 0 || slices.Equal(paths, defaults[concept]) || len(c.rows) == 0 {
+		if len(paths) == 0 || slices.Equal(paths, defaults[concept]) || len(c.listed.rows) == 0 {
 			continue
 		}
 		c.report.add("name of page."+concept, "sms.list.page."+concept, c.judgePageName(strings.Join(paths, " or "), paths))
@@ -249,9 +182,9 @@ func (c *checker) judgePageName(name string, paths []string) finding {
 		return slices.ContainsFunc(paths, func(path string) bool { return c.hasPageMember(page, path) })
 	}
 	switch {
-	case slices.ContainsFunc(c.pages, isInPage):
+	case slices.ContainsFunc(c.responses.bodies, isInPage):
 		return finding{plausible, "found: a response has " + name}
-	case c.hasSecondPage:
+	case c.responses.hasSecondPage:
 		return finding{wrong, "not found: no response has " + name}
 	}
 	return finding{plausible, "not found: no response has " + name + ", which a last page may lack"}

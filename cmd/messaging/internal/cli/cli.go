@@ -94,9 +94,17 @@ func (c Console) Status(command string, err error) int {
 	if hint := advice(err); hint != "" {
 		text += "; " + hint
 	}
-	const problem = "contract: " // begins each error of package contract
-	text = strings.ReplaceAll(text, "\n", "; ")
-	text = strings.ReplaceAll(text, "; "+problem, "\n"+problem)
-	c.Note(command + ": " + text)
+	c.Note(command + ": " + joinLines(text))
 	return status
+}
+
+// joinLines joins the lines of an error, but begins a line with each further problem of a contract. These come in lines, or in one line if the
+// error is about the variable that names the contract.
+func joinLines(text string) string {
+	const problem = "contract: " // begins each error of package contract
+	return strings.NewReplacer(
+		"\n"+problem, "\n"+problem,
+		"; "+problem, "\n"+problem,
+		"\n", "; ",
+	).Replace(text)
 }

@@ -9,40 +9,43 @@ import (
 
 // learnAccepted finds the known values of accepted responses in them.
 func (l *learner) learnAccepted() error {
-	response := l.overlay.Send.Response
 	for _, example := range l.examples.accepted {
 		leaves := leavesOf(example.text)
+		learn := l.learnAcceptedMembers
 		if len(leaves) == 1 && leaves[0].path == "" {
-			if err := l.learnAcceptedText(example); err != nil {
-				return err
-			}
-			continue
+			learn = l.learnAcceptedText
 		}
-		if to := example.values["to"]; to != "" {
-			if _, err := locate(leaves, "to", to); err != nil {
-				return example.errorf("%w", err)
-			}
+		if err := learn(example); err != nil {
+			return err
 		}
-		reference := l.examples.request.values["reference"]
-		if id := example.values["id"]; id != "" && id == reference {
-			example.values["reference"] = id
-		}
-		for _, concept := range responseConcepts() {
-			value := example.values[concept]
-			if value == "" {
-				continue
-			}
-			found, err := locate(leaves, concept, value)
-			if err != nil {
-				return example.errorf("%w", err)
-			}
-			response.add(concept, found.path)
-		}
-		l.learnReference(example, leaves, reference)
 	}
+	response := l.overlay.Send.Response
 	if response["id"] == nil {
 		response["id"] = []string{} // the default paths may hold something else
 	}
+	return nil
+}
+
+// learnAcceptedMembers learns a response with members.
+func (l *learner) learnAcceptedMembers(example *Example) error {
+	leaves := leavesOf(example.text)
+	if to := example.values["to"]; to != "" {
+		if _, err := locate(leaves, "to", to); err != nil {
+			return example.errorf("%w", err)
+		}
+	}
+	reference := l.examples.request.values["reference"]
+	if id := example.values["id"]; id != "" && id == reference {
+		example.values["reference"] = id
+	}
+	found, err := example.locate(leaves, responseConcepts())
+	if err != nil {
+		return err
+	}
+	for concept, at := range found {
+		l.overlay.Send.Response.add(concept, at.path)
+	}
+	l.learnReference(example, leaves, reference)
 	return nil
 }
 

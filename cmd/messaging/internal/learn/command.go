@@ -95,8 +95,8 @@ Give a refusal of each class, and a report of each status.
 A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
 
 Each example is then replayed through the overlay. If a result is wrong, nothing is written, and the exit status is 1. Keys that end in //,
-which the library ignores, list what the examples do not show. For scales, time zones, and the totals, prices, orders, send statuses and texts of
-errors that it is not sure of, the command also prints the lines to write by hand.`
+which the library ignores, list what the examples do not show. For scales, time zones, and the pages, totals, prices, orders, send statuses and
+texts of errors that it is not sure of, the command also prints the lines to write by hand.`
 
 func newLearn(console cli.Console) *cobra.Command {
 	s := &settings{console: console}

@@ -417,6 +417,12 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
+// parseSend reads a request of a send.
+func parseSend(text string) (*request, error) {
+	example := &Example{text: text}
+	return example.parseSend()
+}
+
 func TestParseCurl(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]request{
@@ -429,7 +435,7 @@ func TestParseCurl(t *testing.T) {
 		`curl -sG -X POST https://x.example/m --data-urlencode 'a=1 2'`:            {method: "POST", path: "/m", query: "a=1+2"},
 		`curl -sH 'Accept: */*' https://x.example/m -d a=1`:                        {method: "POST", path: "/m", body: "a=1", isForm: true},
 	} {
-		got, err := parseRequest(text)
+		got, err := parseSend(text)
 		require.NoError(t, err, text)
 		got.header = nil
 		assert.Equal(t, want, *got, text)
@@ -444,7 +450,7 @@ func TestParseCurlIgnoresWhatDoesNotChangeTheRequest(t *testing.T) {
 		"CURL --retry-delay 1", "CURL -D file", "CURL --resolve x.example:443:127.0.0.1", "CURL -sSD file --max-redirs=3", "CURL --limit-rate 1k -i",
 	} {
 		text := strings.Replace(around, "CURL", `curl https://x.example/v1/sms -d '{"to": "639171234567"}'`, 1)
-		got, err := parseRequest(text)
+		got, err := parseSend(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, "/v1/sms", got.path, text)
 		assert.JSONEq(t, `{"to": "639171234567"}`, got.body, text)
@@ -467,7 +473,7 @@ func TestParseCurlRefusesWhatItCannotLearn(t *testing.T) {
 		"--aws-sigv4 aws:amz:eu-west-1:sms -u id:no": "curl: --aws-sigv4: signs the request, which a contract cannot do",
 		"-d": "curl: -d has no value",
 	} {
-		_, err := parseRequest("curl https://x.example/v1/sms -d to=639171234567 " + options)
+		_, err := parseSend("curl https://x.example/v1/sms -d to=639171234567 " + options)
 		require.ErrorContains(t, err, want, options)
 		assert.NotContains(t, err.Error(), "hunter2")
 	}
@@ -487,7 +493,7 @@ func FuzzParsers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if r, err := parseRequest(text); err == nil {
+		if r, err := parseSend(text); err == nil {
 			require.Equal(t, "POST", r.method)
 			require.True(t, r.path == "" || strings.HasPrefix(r.path, "/"), r.path)
 		}

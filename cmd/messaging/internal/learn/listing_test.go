@@ -230,6 +230,29 @@ func TestLearnOffsetByItsLine(t *testing.T) {
 	require.ErrorContains(t, err, "want the line page: or offset:, and not both")
 }
 
+// TestLearnWarnsOfPageThatMayBeAnOffset: the number of a page is seldom a multiple of the number of rows.
+func TestLearnWarnsOfPageThatMayBeAnOffset(t *testing.T) {
+	t.Parallel()
+	const warning = "200 is a multiple of the page size 100: if it counts rows, write the line offset: and not page:"
+	for name, tt := range map[string]struct {
+		lines, query string
+		want         any
+	}{
+		"by the name of the size": {"page: 200\n", "page=200&limit=100", warning},
+		"by the line of the size": {"page: 200\npageSize: 100\n", "page=200&most=100", warning},
+		"a page":                  {"page: 2\n", "page=2&limit=100", nil},
+		"the first page":          {"page: 0\n", "page=0&limit=100", nil},
+		"without a size":          {"page: 200\n", "page=200", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, "=== row\nid: h-1\n"+tt.lines+"\ncurl 'https://api.example.com/v3/messages?"+tt.query+"'\n"+rowText)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(got, "sms.list", "params", "page//"))
+		})
+	}
+}
+
 // TestLearnMoreFlag: a flag is learned by its name if the request has a page. A word or a number is no flag.
 func TestLearnMoreFlag(t *testing.T) {
 	t.Parallel()

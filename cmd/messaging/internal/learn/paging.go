@@ -2,6 +2,7 @@ package learn
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,7 +44,32 @@ func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, erro
 	if i := slices.IndexFunc(all, isPageSize); i >= 0 {
 		l.pageSize, _ = strconv.Atoi(all[i].word)
 	}
+	l.warnOfOffset(example.values["page"], all)
 	return parameters, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
+}
+
+// warnOfOffset warns of a page whose number may be an offset: a multiple of the number of rows that the request asks for.
+func (l *learner) warnOfOffset(page string, parameters []leaf) {
+	size := l.pageSize
+	if size == 0 {
+		size = sizeByName(parameters)
+	}
+	number, _ := strconv.Atoi(page)
+	isMultiple := size > 1 && number > 0 && number%size == 0
+	if isMultiple {
+		const text = "%d is a multiple of the page size %d: if it counts rows, write the line offset: and not page:"
+		l.warn(fmt.Sprintf(text, number, size), sectionList, "params", "page")
+	}
+}
+
+// sizeByName returns the number of rows of the first parameter whose name means one, or 0.
+func sizeByName(parameters []leaf) int {
+	i := slices.IndexFunc(parameters, isParameter(sizeParameter))
+	if i < 0 {
+		return 0
+	}
+	size, _ := strconv.Atoi(parameters[i].word)
+	return size
 }
 
 // learnOffset completes the paging of an offset that has a line, or learns an offset by its name if the request also has the number of rows. It

@@ -230,39 +230,76 @@ func (l *learner) learnDelivery() error {
 // learnCallbacks finds the known values of callbacks in them.
 func learnCallbacks(names *callbackNames, examples []*Example, concepts []string) error {
 	for i, example := range examples {
-		body, _ := callbackBody(example.text)
-		if err := example.checkJSON("the callback", body); err != nil {
-			return err
-		}
-		c, err := parseCallback(example.text)
+		c, err := example.parseCallback()
 		if err != nil {
-			return example.errorf("%w", err)
+			return err
 		}
 		found, err := example.locate(c.leaves, concepts)
 		if err != nil {
 			return err
 		}
-		switch {
-		case c.isJSON:
-			names.Encoding = "json"
-		case c.isPOST:
-			names.Encoding = "form"
+		names.setEncoding(c)
+		events, isList := c.eventsOf(found)
+		isFirst := i == 0
+		if err := names.setEvents(example, events, isFirst); err != nil {
+			return err
 		}
-		events, isList := listOf(found)
-		isList = isList && c.isJSON
-		if isList && events != "" {
-			if i > 0 && !slices.Equal(names.Events, []string{events}) {
-				return example.errorf("the events are at %q here, and elsewhere in the examples before", events)
-			}
-			names.Events = []string{events}
-		}
-		for concept, at := range found {
-			name := at.path
-			if isList {
-				_, name, _ = cutList(at.path)
-			}
-			names.Params.add(concept, name)
-		}
+		names.addParams(found, isList)
 	}
 	return nil
+}
+
+// parseCallback reads the callback of an example.
+func (e *Example) parseCallback() (*callback, error) {
+	body, _ := callbackBody(e.text)
+	if err := e.checkJSON("the callback", body); err != nil {
+		return nil, err
+	}
+	c, err := parseCallback(e.text)
+	if err != nil {
+		return nil, e.errorf("%w", err)
+	}
+	return c, nil
+}
+
+// eventsOf returns the list in which a callback has its values. A form has none: its names only look like paths.
+func (c *callback) eventsOf(found map[string]leaf) (list string, isList bool) {
+	if !c.isJSON {
+		return "", false
+	}
+	return listOf(found)
+}
+
+// setEncoding sets the encoding by what a callback shows: a form alone may be the query of a GET.
+func (names *callbackNames) setEncoding(c *callback) {
+	switch {
+	case c.isJSON:
+		names.Encoding = "json"
+	case c.isPOST:
+		names.Encoding = "form"
+	}
+}
+
+// setEvents sets the path of the list of events, which all examples have at the same place. It is "" for a callback without one, or one that is
+// the list.
+func (names *callbackNames) setEvents(example *Example, path string, isFirst bool) error {
+	if path == "" {
+		return nil
+	}
+	if !isFirst && !slices.Equal(names.Events, []string{path}) {
+		return example.errorf("the events are at %q here, and elsewhere in the examples before", path)
+	}
+	names.Events = []string{path}
+	return nil
+}
+
+// addParams adds the names of the values that were found, in the callback or in an element of its list.
+func (names *callbackNames) addParams(found map[string]leaf, isList bool) {
+	for concept, at := range found {
+		name := at.path
+		if isList {
+			_, name, _ = cutList(at.path)
+		}
+		names.Params.add(concept, name)
+	}
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,40 +25,57 @@ type refusals struct {
 func (l *learner) learnRefused() error {
 	found := refusals{classes: words{}}
 	for _, example := range knownCodesFirst(l.examples.refused) {
-		if err := l.checkClass(example); err != nil {
+		if err := l.learnRefusal(example, &found); err != nil {
 			return err
-		}
-		at, err := l.findCode(example, found.codePaths)
-		if err != nil {
-			return err
-		}
-		code := at.word
-		if code == "" {
-			code = l.statusCode(example)
-		} else {
-			found.codePaths = appendNew(found.codePaths, at.path)
-		}
-		class := example.values["class"]
-		hasCodes := l.defaults.Errors.Classes[class] != nil // forbidden has none
-		if code != "" && hasCodes {
-			found.classes.add(class, code)
-		}
-		if code == "" && l.mayHaveCode(example) {
-			found.withoutCode = append(found.withoutCode, example.line)
-		}
-		if path := l.findMessage(example); path != "" {
-			found.messagePaths = appendNew(found.messagePaths, path)
-		}
-		if id := example.values["request"]; id != "" {
-			at, err := locate(leavesOf(example.text), "request", id)
-			if err != nil {
-				return example.errorf("%w", err)
-			}
-			found.requestPaths = appendNew(found.requestPaths, at.path)
 		}
 	}
 	found.codePaths, found.success = l.findSuccess(found.codePaths)
 	l.addRefusals(found)
+	return nil
+}
+
+// learnRefusal adds what one refusal shows.
+func (l *learner) learnRefusal(example *Example, found *refusals) error {
+	if err := l.checkClass(example); err != nil {
+		return err
+	}
+	at, err := l.findCode(example, found.codePaths)
+	if err != nil {
+		return err
+	}
+	if at.word != "" {
+		found.codePaths = appendNew(found.codePaths, at.path)
+	}
+	l.addCode(example, cmp.Or(at.word, l.statusCode(example)), found)
+	if path := l.findMessage(example); path != "" {
+		found.messagePaths = appendNew(found.messagePaths, path)
+	}
+	return found.addRequest(example)
+}
+
+// addCode adds the code of a refusal to those of its class, or keeps the line of an example without one.
+func (l *learner) addCode(example *Example, code string, found *refusals) {
+	class := example.values["class"]
+	hasCodes := l.defaults.Errors.Classes[class] != nil // forbidden has none
+	switch {
+	case code != "" && hasCodes:
+		found.classes.add(class, code)
+	case code == "" && l.mayHaveCode(example):
+		found.withoutCode = append(found.withoutCode, example.line)
+	}
+}
+
+// addRequest adds where a refusal has the ID of the request, if the example names it.
+func (found *refusals) addRequest(example *Example) error {
+	id := example.values["request"]
+	if id == "" {
+		return nil
+	}
+	at, err := locate(leavesOf(example.text), "request", id)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	found.requestPaths = appendNew(found.requestPaths, at.path)
 	return nil
 }
 

@@ -323,9 +323,9 @@ func (l *learner) replayInbound(names contract.Contract, example *Example) error
 	if err != nil {
 		return example.errorf("%w", err)
 	}
-	c, err := parseCallback(example.text)
+	c, err := example.parseCallback()
 	if err != nil {
-		return example.errorf("%w", err)
+		return err
 	}
 	messages, err := hooks.ParseSMSMessages(c.call())
 	if len(messages) == 0 {
@@ -343,9 +343,9 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	if err != nil {
 		return example.errorf("%w", err)
 	}
-	c, err := parseCallback(example.text)
+	c, err := example.parseCallback()
 	if err != nil {
-		return example.errorf("%w", err)
+		return err
 	}
 	reports, err := hooks.ParseDelivery(c.call())
 	if len(reports) == 0 {

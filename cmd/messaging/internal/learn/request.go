@@ -24,26 +24,20 @@ type request struct {
 	hasNoURL bool // the example is only a body
 }
 
-// parseRequest reads a curl command, an HTTP request, or the JSON or the form of a body.
+// parseRequest reads a curl command, an HTTP request, or the JSON or the form of a body. It does not check the body.
 func parseRequest(text string) (*request, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
-	var r *request
-	var err error
 	switch {
 	case isCurl(text):
-		r, err = parseCurl(text)
+		return parseCurl(text)
 	case requestLine.MatchString(text):
-		r = parseHTTP(text)
+		return parseHTTP(text), nil
 	default:
-		r = &request{body: text, hasNoURL: true, header: http.Header{}}
+		return &request{body: text, hasNoURL: true, header: http.Header{}}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r, r.complete()
 }
 
-// complete detects the kind of the body, and returns an error for a request that a contract cannot make.
+// complete sets the method and the kind of the body of a send. It returns an error if a contract cannot make the request.
 func (r *request) complete() error {
 	if r.method == "" {
 		r.method = http.MethodPost

@@ -13,42 +13,53 @@ func fieldConcepts() []string { return []string{"text", "callback", "reference",
 
 // learnRequest learns the request of a send: its path, encoding, credentials, headers, fields and constants.
 func (l *learner) learnRequest() error {
-	example := l.examples.request
-	r, err := parseRequest(example.text)
-	if r != nil {
-		invalid := example.checkJSON("the body of the request", r.body)
-		if invalid != nil {
-			return invalid // the error of the request would follow from it
-		}
-	}
+	r, err := l.examples.request.parseSend()
 	if err != nil {
-		return example.errorf("%w", err)
+		return err
 	}
 	l.request = r
-	if path := example.values["path"]; path != "" {
-		r.path = variables(path)
+	for _, learn := range []func() error{
+		l.learnPath, l.learnEncoding, l.learnHeaders, l.checkCredentials, l.learnFields, l.learnConstants,
+	} {
+		if err := learn(); err != nil {
+			return err
+		}
 	}
-	if r.path == "" {
+	return nil
+}
+
+// parseSend returns the request of an example of a send.
+func (e *Example) parseSend() (*request, error) {
+	r, err := parseRequest(e.text)
+	if err != nil {
+		return nil, e.errorf("%w", err)
+	}
+	if err = e.checkJSON("the body of the request", r.body); err != nil {
+		return nil, err
+	}
+	if err = r.complete(); err != nil {
+		return nil, e.errorf("%w", err)
+	}
+	return r, nil
+}
+
+// learnPath learns the path, from the line path: if there is one.
+func (l *learner) learnPath() error {
+	example := l.examples.request
+	path := l.request.path
+	if line := example.values["path"]; line != "" {
+		path = variables(line)
+	}
+	if path == "" {
 		return example.errorf("want the line path: and where the request goes, such as /v1/messages")
 	}
-	if concept := l.valueIn(r.path); concept != "" {
+	if concept := l.valueIn(path); concept != "" {
 		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
 	}
-	l.overlay.Send.Path = r.path
-	l.notePath(sectionSend, r.path)
-	if err := l.learnEncoding(); err != nil {
-		return err
-	}
-	if err := l.learnHeaders(); err != nil {
-		return err
-	}
-	if err := l.checkCredentials(); err != nil {
-		return err
-	}
-	if err := l.learnFields(); err != nil {
-		return err
-	}
-	return l.learnConstants()
+	l.request.path = path
+	l.overlay.Send.Path = path
+	l.notePath(sectionSend, path)
+	return nil
 }
 
 // learnEncoding learns the encoding and the values of the request. If it has a body, its query can have only credentials.

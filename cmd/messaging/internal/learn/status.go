@@ -73,34 +73,40 @@ type candidate struct {
 // statusCandidates returns the members of an accepted response that may be its status. If the examples name a status, these are the members
 // with its word.
 func (l *learner) statusCandidates() []candidate {
-	var found []candidate
 	example := l.withStatus()
 	isKnown := example != nil
 	if !isKnown {
 		example = l.examples.accepted[0]
 	}
-	for _, first := range leavesOf(example.text) {
-		c := candidate{
-			path:          first.path,
-			isKnown:       isKnown,
-			hasStatusName: statusName.MatchString(first.name),
-			isSentence:    strings.Contains(first.word, " "),
-			hasLetters:    strings.ContainsFunc(first.word, isLetter),
-			nearness:      l.nearnessToID(first.path),
+	var found []candidate
+	for _, member := range leavesOf(example.text) {
+		if c, isPossible := l.newCandidate(member, isKnown); isPossible {
+			found = append(found, c)
 		}
-		switch {
-		case first.word == "" || l.overlay.Send.Response.has(first.path):
-			continue
-		case !l.hasKnownStatus(first.path):
-			continue
-		case !l.readWords(&c):
-			continue
-		case !isKnown && len(c.refusals) == 0 && !c.hasStatusName && !isInStatus(first):
-			continue
-		}
-		found = append(found, c)
 	}
 	return found
+}
+
+// newCandidate returns a member of an accepted response as a candidate, and reports whether it can be the status. Unless its word is known, it
+// needs the name of a status, or another word in a refusal.
+func (l *learner) newCandidate(member leaf, isKnown bool) (c candidate, isPossible bool) {
+	isTaken := l.overlay.Send.Response.has(member.path)
+	if member.word == "" || isTaken || !l.hasKnownStatus(member.path) {
+		return candidate{}, false
+	}
+	c = candidate{
+		path:          member.path,
+		isKnown:       isKnown,
+		hasStatusName: statusName.MatchString(member.name),
+		isSentence:    strings.Contains(member.word, " "),
+		hasLetters:    strings.ContainsFunc(member.word, isLetter),
+		nearness:      l.nearnessToID(member.path),
+	}
+	if !l.readWords(&c) {
+		return candidate{}, false
+	}
+	looksLikeStatus := c.hasStatusName || isInStatus(member) || len(c.refusals) > 0
+	return c, isKnown || looksLikeStatus
 }
 
 // hasKnownStatus reports whether each accepted response with a known status has it at a path.
@@ -133,10 +139,9 @@ func (l *learner) readWords(c *candidate) bool {
 		}
 		hasCode := l.hasCode(example)
 		switch {
-		case slices.Contains(c.words, word):
-			if !hasCode {
-				return false
-			}
+		case slices.Contains(c.words, word) && !hasCode:
+			return false
+		case slices.Contains(c.words, word): // the code says that it was refused
 		case c.isKnown || c.hasStatusName || !hasCode:
 			c.refusals = appendNew(c.refusals, word)
 		}

@@ -23,7 +23,6 @@ import (
 // command holds the flags.
 type command struct {
 	listen, contract string
-	contractPath     string // the absolute path of the contract
 	quiet, open      bool
 	webhooks         map[string]*string
 	faults           []string
@@ -117,7 +116,7 @@ func (c *command) check() error {
 		c.config.Contract, err = readContract(c.contract)
 	}
 	if err == nil && c.contract != "" {
-		c.contractPath, err = filepath.Abs(c.contract)
+		c.config.ContractFile, err = filepath.Abs(c.contract)
 	}
 	return err
 }
@@ -153,19 +152,14 @@ func (c *command) run(ctx context.Context, console cli.Console) error {
 
 // greet prints the environment for a program, the address of the page, and a command that sends a message.
 func (c *command) greet(out io.Writer, base string, main *Sandbox) {
-	credentials := main.credentials()
-	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\n", base)
-	for _, credential := range credentials {
-		_, _ = fmt.Fprintf(out, "export %s=%s\n", credential.Name, cli.ShellWord(credential.Value))
-	}
-	if c.contract != "" {
-		_, _ = fmt.Fprintf(out, "export %s=%s\n", table.EnvFile, cli.ShellWord(c.contractPath))
+	for _, variable := range main.environment(base) {
+		_, _ = fmt.Fprintln(out, "export "+variable.Assignment())
 	}
 	_, _ = fmt.Fprintf(out, "\nThe page is at %s%s\n", base, Root)
 	if c.config.Password != "" {
 		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", c.config.Password)
 	}
-	if request, body, err := main.firstRequest(credentials); err == nil {
+	if request, body, err := main.firstRequest(); err == nil {
 		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body, main.variableIn)
 		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
 	}

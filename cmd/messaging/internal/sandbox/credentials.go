@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// The environment variables with the credentials of a program.
+// The environment variables that name an account, without that of the contract, which is table.EnvFile.
 const (
+	envBaseURL   = "MESSAGING_BASE_URL"
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
@@ -22,6 +24,19 @@ func hasKeyPair(names contract.Contract) bool {
 
 // A variable is an environment variable.
 type variable struct{ Name, Value string }
+
+// Assignment returns the variable as a shell and a file .env set it.
+func (v variable) Assignment() string { return v.Name + "=" + cli.ShellWord(v.Value) }
+
+// environment returns the variables of a program that uses the service at an address.
+func (c *core) environment(base string) []variable {
+	variables := []variable{{envBaseURL, base}}
+	variables = append(variables, c.credentials()...)
+	if c.config.ContractFile != "" {
+		variables = append(variables, variable{table.EnvFile, c.config.ContractFile})
+	}
+	return variables
+}
 
 // credentials returns the variables with the credentials of a program. Under a contract with a key pair, the key is the token of the service.
 func (c *core) credentials() []variable {

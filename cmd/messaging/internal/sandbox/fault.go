@@ -65,7 +65,7 @@ func parseFault(text string) (faultRule, error) {
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&rule); err != nil {
-		return rule, errors.New(strings.TrimPrefix(explainJSON(err).Error(), "the body is not JSON as documented: "))
+		return rule, explainJSON(err)
 	}
 	return rule, rule.compile(time.Now())
 }

@@ -91,8 +91,8 @@ func faultKinds() []FaultKind {
 		},
 		{
 			Name: "status",
-			What: "Processes nothing and responds with an error: 429 for a rate limit, 401 for a wrong token, 503 for a service that is not available. " +
-				"The service gives its own code for the status.",
+			What: "Processes nothing and responds with an error: 429 for a rate limit, 401 for a wrong token, 503 for a service that is not available, " +
+				"200 for one that refuses in the body. The service gives its own code for the status.",
 			Go:            "FaultStatus",
 			Verdict:       "refused; unknown for " + unclearErrors,
 			Parameters:    []string{"status", "retryAfter"},

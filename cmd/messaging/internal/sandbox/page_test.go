@@ -55,6 +55,16 @@ func TestStartHasRealAddressAndToken(t *testing.T) {
 	}
 }
 
+// TestPageShowsTheEnvironmentOfACommand: the page Connect and the file .env have the variables that the command prints, with the contract.
+func TestPageShowsTheEnvironmentOfACommand(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{ContractFile: "/srv/my contract.json"})
+	want := []string{"MESSAGING_BASE_URL=" + r.url, "MESSAGING_TOKEN=" + r.service.Token, "MESSAGING_CONTRACT='/srv/my contract.json'"}
+	v := r.start(mustRequest(t, r.url))
+	assert.Equal(t, strings.Join(want, "\n"), v.Ways[len(v.Ways)-1].Code, ".env")
+	contains(t, r.page("page/connect"), "export "+strings.Join(want, "\nexport "))
+}
+
 func mustRequest(t *testing.T, target string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)

@@ -104,16 +104,24 @@ func (r *request) decode(to any) error {
 	decoder := json.NewDecoder(bytes.NewReader(r.body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil && !errors.Is(err, io.EOF) {
-		return explainJSON(err)
+		return explainBody(err)
 	}
 	return nil
 }
 
-// explainJSON returns an error of decoding the body of a request in the words of JSON, not of Go.
+// explainBody returns an error of decoding the body of a request. An error of one member says where it is, and another that it is of the body.
+func explainBody(err error) error {
+	if _, isMember := errors.AsType[*json.UnmarshalTypeError](err); isMember {
+		return explainJSON(err)
+	}
+	return fmt.Errorf("the body is not JSON as documented: %w", explainJSON(err))
+}
+
+// explainJSON returns an error of decoding JSON in the words of JSON, not of Go.
 func explainJSON(err error) error {
-	mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+	mistyped, isMember := errors.AsType[*json.UnmarshalTypeError](err)
+	if !isMember {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return fmt.Errorf("%s must be %s, not %s", cmp.Or(mistyped.Field, "the body"), kindOfJSON(mistyped.Type), describeJSON(mistyped.Value))
 }

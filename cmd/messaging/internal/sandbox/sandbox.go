@@ -24,11 +24,12 @@ const chatWindow = 24 * time.Hour
 
 // Config configures a sandbox. The zero value is the default contract without webhooks.
 type Config struct {
-	Contract contract.Contract
-	Token    string            // of the service; random if empty
-	Webhooks map[string]string // the URLs that get the answers of recipients
-	Password string            // for the page; none if empty
-	Log      func(line string) // gets a line for each message, answer, callback and fault; nil logs nothing
+	Contract     contract.Contract
+	ContractFile string            // the absolute path of its overlay, for the environment of a program; empty without one
+	Token        string            // of the service; random if empty
+	Webhooks     map[string]string // the URLs that get the answers of recipients
+	Password     string            // for the page; none if empty
+	Log          func(line string) // gets a line for each message, answer, callback and fault; nil logs nothing
 
 	faults []faultRule // in force from the start
 }

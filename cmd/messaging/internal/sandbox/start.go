@@ -14,10 +14,11 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// startView has the address and the credentials for a program, and code that sends a first message by the contract of the sandbox.
+// startView has the environment of a program, and code that sends a first message by the contract of the sandbox.
 type startView struct {
 	Base        string
-	Credentials []variable
+	Environment []variable
+	Credentials []variable // of Environment
 	Ways        []way
 	Samples     []sample
 }
@@ -25,19 +26,20 @@ type startView struct {
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
-// Environment returns the credentials by the names of their variables.
-func (v *startView) Environment() map[string]string {
-	environment := map[string]string{}
+// Secrets returns the credentials by the names of their variables.
+func (v *startView) Secrets() map[string]string {
+	secrets := map[string]string{}
 	for _, credential := range v.Credentials {
-		environment[credential.Name] = credential.Value
+		secrets[credential.Name] = credential.Value
 	}
-	return environment
+	return secrets
 }
 
 // start returns the startView for the address of a request.
 func (s *Sandbox) start(r *http.Request) *startView {
-	v := &startView{Base: "http://" + r.Host, Credentials: s.credentials(), Samples: samples()}
-	request, body, err := s.firstRequest(v.Credentials)
+	base := "http://" + r.Host
+	v := &startView{Base: base, Environment: s.environment(base), Credentials: s.credentials(), Samples: samples()}
+	request, body, err := s.firstRequest()
 	if err != nil {
 		return v // the contract cannot send SMS
 	}
@@ -98,7 +100,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // firstRequest returns the request of a client for a first message.
-func (s *Sandbox) firstRequest(credentials []variable) (*http.Request, string, error) {
+func (s *Sandbox) firstRequest() (*http.Request, string, error) {
 	var first *http.Request
 	var body []byte
 	capture := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -109,7 +111,7 @@ func (s *Sandbox) firstRequest(credentials []variable) (*http.Request, string, e
 		return nil, errors.New("not sent")
 	})
 	client, err := messaging.NewClient(
-		"http://127.0.0.1", credentialOption(credentials), messaging.WithContract(s.config.Contract),
+		"http://127.0.0.1", credentialOption(s.credentials()), messaging.WithContract(s.config.Contract),
 		messaging.WithHTTPClient(&http.Client{Transport: capture}), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 	)
 	if err == nil {

@@ -381,8 +381,8 @@
   // withSecrets replaces the variables in a command by the credentials on the page Connect.
   async function withSecrets(text) {
     const page = new DOMParser().parseFromString(await (await fetch(root + "page/connect")).text(), "text/html");
-    const environment = JSON.parse($("[data-environment]", page).dataset.environment);
-    for (const [name, value] of Object.entries(environment)) text = text.replaceAll("$" + name, value);
+    const secrets = JSON.parse($("[data-secrets]", page).dataset.secrets);
+    for (const [name, value] of Object.entries(secrets)) text = text.replaceAll("$" + name, value);
     return text;
   }
 
