@@ -317,8 +317,7 @@ func WithBreaker(policy BreakerPolicy) Option {
 }
 
 // WithSettle sets how an unknown outcome is settled by lookups. Without it, SMS.SendOnce and SMS.Settle use the default policy, and
-// SMS.SendAll does not settle.
-// Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
+// SMS.SendAll does not settle. Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
 		window, interval := policy.Window, policy.Interval
