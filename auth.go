@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -82,42 +81,48 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	}}
 }
 
-func keyCredential(key, secret, secretFrom string) *credential {
-	return &credential{
-		account: newAccount(),
-		compile: func(names table.Auth) (transport.Authenticator, codec.KeyPair) {
-			pair := names.KeyPair
-			switch {
-			case pair.In == "basic":
-				return basicHeader(key, secret), nil
-			case pair.In != "header": // "body" or "query"
-				return nil, func() (string, string) { return key, secret }
-			case pair.Secret == "":
-				return transport.Header(pair.Key, key), nil
-			default:
-				return transport.Header(pair.Key, key, pair.Secret, secret), nil
-			}
-		},
-		check: func(names table.Auth) (setBy, reason string) {
-			hasSecret := secret != ""
-			needsSecret := names.KeyPair.Secret != ""
-			switch {
-			case hasSecret && !needsSecret:
-				reason = "got a secret, but the contract has a key alone (auth.keyPair.secret)"
-			case needsSecret && !hasSecret && isDefaultOfEnv(names, secretFrom):
-				reason = "needs a secret, too, because the default contract has one (auth.keyPair.secret), and " + table.EnvFile + " is not set"
-			case needsSecret && !hasSecret:
-				reason = "needs a secret, too, because the contract has one (auth.keyPair.secret)"
-			}
-			return secretFrom, reason
-		},
+// apiKey is a key and its secret.
+type apiKey struct {
+	key                string
+	secret             string // "" for a key alone
+	keyFrom            string // the option or environment variable that set the key, for problems
+	secretFrom         string // the same for the secret
+	envNamesNoContract bool   // the key comes from the environment, which leaves the contract to the default
+}
+
+func keyCredential(k apiKey) *credential {
+	return &credential{account: newAccount(), compile: k.compile, check: k.check}
+}
+
+func (k apiKey) compile(names table.Auth) (transport.Authenticator, codec.KeyPair) {
+	pair := names.KeyPair
+	switch {
+	case pair.In == "basic":
+		return basicHeader(k.key, k.secret), nil
+	case pair.In != "header": // "body" or "query"
+		return nil, func() (string, string) { return k.key, k.secret }
+	case pair.Secret == "":
+		return transport.Header(pair.Key, k.key), nil
+	default:
+		return transport.Header(pair.Key, k.key, pair.Secret, k.secret), nil
 	}
 }
 
-// isDefaultOfEnv reports whether the key pair of the default contract applies because the environment, which has the secret, names no contract.
-func isDefaultOfEnv(names table.Auth, secretFrom string) bool {
+// check returns why the key does not fit the contract: it has a secret and needs none, or the other way round.
+func (k apiKey) check(names table.Auth) (setBy, reason string) {
+	hasSecret := k.secret != ""
+	needsSecret := names.KeyPair.Secret != ""
 	isDefault := names.KeyPair == table.Default().Auth.KeyPair
-	return isDefault && secretFrom == envAPISecret && os.Getenv(table.EnvFile) == ""
+	switch {
+	case hasSecret == needsSecret:
+		return "", ""
+	case hasSecret:
+		return k.secretFrom, "got a secret, but the contract has a key alone (auth.keyPair.secret)"
+	case isDefault && k.envNamesNoContract:
+		return k.secretFrom, "needs a secret, too, because the default contract has one (auth.keyPair.secret), and " + table.EnvFile + " is not set"
+	default:
+		return k.secretFrom, "needs a secret, too, because the contract has one (auth.keyPair.secret)"
+	}
 }
 
 func basicCredential(user, password string) *credential {

@@ -9,6 +9,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,4 +181,32 @@ func TestTokenSourceRefreshesAfter401(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 2, issued)
+}
+
+func TestNewClientFromEnvSaysWhichContractNeedsASecret(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.json")
+	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))
+	other, err := contract.Parse([]byte(`{"auth":{"keyPair":{"secret":"password"}}}`))
+	require.NoError(t, err)
+	const isUnset = "MESSAGING_CONTRACT is not set"
+	for name, tt := range map[string]struct {
+		file    string
+		options []messaging.Option
+		isUnset bool
+	}{
+		"default contract":         {isUnset: true},
+		"contract of a file":       {file: empty},
+		"contract of an option":    {options: []messaging.Option{messaging.WithContract(other)}},
+		"key pair of an option":    {options: []messaging.Option{messaging.WithAPIKey("k", "")}},
+		"default contract, option": {options: []messaging.Option{messaging.WithContract(contract.Default())}, isUnset: true},
+	} {
+		t.Setenv("MESSAGING_BASE_URL", baseURL)
+		t.Setenv("MESSAGING_TOKEN", "")
+		t.Setenv("MESSAGING_API_KEY", "k")
+		t.Setenv("MESSAGING_API_SECRET", "")
+		t.Setenv("MESSAGING_CONTRACT", tt.file)
+		_, err := messaging.NewClientFromEnv(tt.options...)
+		require.ErrorContains(t, err, "needs a secret, too", name)
+		assert.Equal(t, tt.isUnset, strings.Contains(err.Error(), isUnset), name)
+	}
 }

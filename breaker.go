@@ -11,8 +11,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default. That a breaker opens after 16 failures
-// in a row cannot be set.
+// BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default. A breaker opens after 16
+// failures in a row; that number is fixed.
 type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll holds messages back without any success; WithBreaker rejects a negative one. The default is 10 minutes, or
 	// one minute if the account is in trouble. After that, every message but a probe ends NotSent.

@@ -128,22 +128,27 @@ func contractFromEnv() Option {
 // credentialsFromEnv returns the option for the credentials in the environment, or nil if there are none.
 func credentialsFromEnv() Option {
 	token := os.Getenv(envToken)
-	key := os.Getenv(envAPIKey)
-	secret := os.Getenv(envAPISecret)
+	k := apiKey{
+		key:                os.Getenv(envAPIKey),
+		secret:             os.Getenv(envAPISecret),
+		keyFrom:            envAPIKey,
+		secretFrom:         envAPISecret,
+		envNamesNoContract: os.Getenv(table.EnvFile) == "",
+	}
 	switch {
-	case token != "" && key+secret != "":
+	case token != "" && k.key+k.secret != "":
 		return func(s *settings) {
 			s.reject(envToken, "set together with %s or %s; want one kind of credentials", envAPIKey, envAPISecret)
 			s.credentials[0] = tokenCredential(token, envToken)
 		}
 	case token != "":
 		return withToken(token, envToken)
-	case key != "":
-		return withAPIKey(key, secret, envAPIKey, envAPISecret)
-	case secret != "":
+	case k.key != "":
+		return withAPIKey(k)
+	case k.secret != "":
 		return func(s *settings) {
 			s.reject(envAPIKey, "required together with %s", envAPISecret)
-			s.credentials[0] = keyCredential(key, secret, envAPISecret)
+			s.credentials[0] = keyCredential(k)
 		}
 	default:
 		return nil

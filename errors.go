@@ -115,7 +115,7 @@ func isAmbiguous(err error) bool {
 //
 //   - NotSent, except for ErrDenied, and except where another attempt would fail in the same way: a *ValidationError, a certificate that was
 //     refused, and a client without credentials for the channel. After Postpone, the wait is the one that the guard gave.
-//   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract), unless
+//   - ErrRateLimited, and any other refusal whose status proves that nothing was processed (errors.notProcessed of the contract), unless
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
@@ -158,8 +158,8 @@ func IsAccountProblem(err error) bool {
 	return e.noCredentials || e.hasClass(ErrUnauthorized) || e.hasClass(ErrInsufficientBalance) || e.hasClass(ErrForbidden)
 }
 
-// An Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the context's error,
-// if there is one in addition to the response. The Error belongs to the caller.
+// An Error is the error of a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
+// context's error, if there is one in addition to the response. The Error belongs to the caller.
 //
 // Its text, also as printed by package fmt, encoding/json and log/slog, leaves out Body and shows the beginning of Message. It has *** in place
 // of credentials, the sender, the recipient, quotations from the text of the message, its codes of four digits or more, and runs of seven digits

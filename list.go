@@ -39,7 +39,7 @@ import (
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If there are such rows and none that matches, or only rows without a time, the listing ends with an error that matches
-// ErrFilterIgnored. Two listings end without this error: one that begins after a position (After), and one whose rows are all within the bounds of
+// ErrFilterIgnored. A listing ends without this error if it begins after a position (After), or if all of its rows are within the bounds of
 // the request, which can be wider than CreatedAfter and CreatedBefore. All other options are up to the service.
 //
 // While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves further, or to a

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -106,8 +105,8 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
-	usual := table.Channels()[channel-ChannelSMS].Send(table.Of(contract.Default())).Response["id"]
-	if slices.Equal(op.Response["id"], usual) { // no overlay names it
+	standard := table.Channels()[channel-ChannelSMS].Send(table.Default())
+	if slices.Equal(op.Response["id"], standard.Response["id"]) { // no overlay names it
 		e.codec.SeekIDs(c.table, e.pair)
 	}
 	return e

@@ -139,16 +139,16 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 // the body of a send. A read by GET has no body: unless a contract says where they go (auth.keyPair.in: "header", "basic" or "query"), List,
 // Find and SendOnce return a *ValidationError before they send anything, and Settle cannot look anything up.
 func WithAPIKey(key, secret string) Option {
-	return withAPIKey(key, secret, "WithAPIKey", "WithAPIKey")
+	return withAPIKey(apiKey{key: key, secret: secret, keyFrom: "WithAPIKey", secretFrom: "WithAPIKey"})
 }
 
-func withAPIKey(key, secret, keyFrom, secretFrom string) Option {
+func withAPIKey(k apiKey) Option {
 	return func(s *settings) {
-		s.checkSecret(keyFrom, "a key", key)
-		if secret != "" {
-			s.checkSecret(secretFrom, "a secret", secret)
+		s.checkSecret(k.keyFrom, "a key", k.key)
+		if k.secret != "" {
+			s.checkSecret(k.secretFrom, "a secret", k.secret)
 		}
-		s.credentials[0] = keyCredential(key, secret, secretFrom)
+		s.credentials[0] = keyCredential(k)
 	}
 }
 
@@ -317,8 +317,7 @@ func WithBreaker(policy BreakerPolicy) Option {
 }
 
 // WithSettle sets how an unknown outcome is settled by lookups. Without it, SMS.SendOnce and SMS.Settle use the default policy, and
-// SMS.SendAll does not settle.
-// Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
+// SMS.SendAll does not settle. Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
 		window, interval := policy.Window, policy.Interval

@@ -253,7 +253,7 @@ func (s *SMSService) Verdict(tx sms.Transaction) Verdict {
 	}
 }
 
-// isDoubtful reports whether the error of a row leaves open what became of its message. An error of another kind does, as well.
+// isDoubtful reports whether the error of a row leaves open what became of its message. So does an error of any other kind.
 func isDoubtful(err error) bool {
 	row, isRowError := errors.AsType[*rowError](err)
 	if isRowError {

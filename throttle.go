@@ -330,7 +330,7 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-// countAnew ignores the responses to messages that began before, because the rate was another then.
+// countAnew ignores the responses to messages that began before, because the rate was different then.
 func (t *throttle) countAnew(now time.Time) {
 	t.countFrom = now
 	t.throttledInRow = 0

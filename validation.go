@@ -17,7 +17,7 @@ type Problem struct {
 	Limit bool
 }
 
-// ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
+// ValidationError is the error of a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
 // values, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
 	// Operation is the contract's name of the operation, such as "sms.send", or "FirstAccepted". It is "" if a client could not be made.

@@ -137,7 +137,7 @@
 //	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
 //	paging.first               the number of the first page, 0 or more
-//	paging.most, paging.whole  of none, one of them: how many rows the one page can hold, or true if it holds all
+//	paging.most, paging.whole  if by is none, one of them: how many rows the one page can hold, or true if it holds all
 //	items                      paths of the list of rows, at least one
 //	only                       by path from a row on, words; a row that has another there is not of this listing, such as a
 //	                           received message; one without the member is

@@ -55,7 +55,7 @@ func FaultSlow(d time.Duration) Fault { return Fault{kind: kindSlow, delay: d} }
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
 // The body is an error of the service. It has a code for 400, 401, 402, 404, 429, 5xx and 2xx. For 2xx it has instead the first
-// word by which the contract's status of a message refuses it, if there is one. There is no Location header.
+// word of the contract that refuses a message, at the place of the status, if there is such a word. There is no Location header.
 //
 // FaultStatus panics if the code is not in 200 to 599.
 func FaultStatus(code int, retryAfter time.Duration) Fault {
@@ -165,8 +165,8 @@ func (s *Server) Inject(fault Fault, n int) {
 }
 
 // InjectFor applies the fault to every request of the next d, unless a fault of [Server.Inject] is waiting: an outage, or a
-// service in trouble. It replaces an InjectFor before, and counts the time that really passes. InjectFor panics if d is not above
-// zero.
+// service in trouble. It replaces an earlier InjectFor. The time is real time, not that of [Server.Advance]. InjectFor panics if d
+// is not above zero.
 func (s *Server) InjectFor(d time.Duration, fault Fault) {
 	panicUnless(d > 0, "InjectFor(%v, %v): the duration is not above zero", d, fault)
 	s.set(func() {
@@ -177,7 +177,7 @@ func (s *Server) InjectFor(d time.Duration, fault Fault) {
 
 // InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] or
 // [Server.InjectFor] applies. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults,
-// ends it.
+// turns it off.
 //
 // The seed alone decides the sequence of faults, and requests take them in the order in which they arrive. So sequential requests get the
 // same faults in every run. InjectRandomly panics if share is not in 0 to 1.
@@ -344,11 +344,18 @@ func (s *Server) errorResponse(r *http.Request, code int, requestID string) resp
 	if message == "" {
 		message = "status " + strconv.Itoa(code)
 	}
-	if code < 300 {
-		if _, operations := s.operationsFor(r); len(operations) > 0 && len(operations[0].Refused) > 0 {
-			word := numberOrText(firstWord(operations[0].Refused))
-			return jsonResponse(code, s.failure(requestID, message, operations[0].Response["status"], word))
-		}
+	places, word := s.refusalFor(r)
+	if code < 300 && word != "" {
+		return jsonResponse(code, s.failure(requestID, message, places, numberOrText(word)))
 	}
 	return jsonResponse(code, s.failure(requestID, message, s.names.Errors.Code, s.codeOf(problemForStatus(code))))
+}
+
+// refusalFor returns the places of the status in a response to a request, and the first word that refuses a message there, or "".
+func (s *Server) refusalFor(r *http.Request) (places []string, word string) {
+	_, operations := s.operationsFor(r)
+	if len(operations) == 0 {
+		return nil, ""
+	}
+	return operations[0].Response["status"], firstWord(operations[0].Refused)
 }

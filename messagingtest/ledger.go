@@ -162,7 +162,7 @@ func (l *ledger) remove(removed *row) {
 }
 
 // RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
-// with the HTTP status 409 and, by the default contract, the code 200206. At the start it accepts them.
+// with the HTTP status 409 and, by the default contract, the code 200206. By default it accepts them.
 func (s *Server) RefuseDuplicates(on bool) { s.set(func() { s.ledger.refuseDuplicates = on }) }
 
 // Sent returns copies of the messages that the server has processed since the start or the last [Server.Reset], in order of
@@ -210,8 +210,11 @@ func (s *Server) Seed(messages ...Sent) {
 func (s *Server) checkSeeds(messages []Sent) map[string]bool {
 	ids := map[string]bool{}
 	for i, m := range messages {
-		panicUnless(!ids[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
-		ids[m.ID] = m.ID != ""
+		isTaken := ids[m.ID] || s.ledger.byID[m.ID] != nil
+		panicUnless(!isTaken, "Seed: message %d: the ID %q is taken", i, m.ID)
+		if m.ID != "" {
+			ids[m.ID] = true
+		}
 		panicUnless(m.Channel == "" || isChannel(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		_, isAmount := parseAmount(m.Price)
 		panicUnless(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
@@ -315,8 +318,8 @@ func (s *Server) markReturned(id string) bool {
 	return true
 }
 
-// Remove removes a message from the ledger and reports whether it was there. Its fallback is not sent. A program that runs for long
-// bounds the memory of the server by it.
+// Remove removes a message from the ledger and reports whether it was there. Its fallback is not sent. A long-running
+// program uses it to bound the memory of the server.
 func (s *Server) Remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -386,8 +386,8 @@ func (q listing) pagingValues(l *ledger, rows []*row, end int) map[string]any {
 // and refused if they are invalid. Order and paging stay.
 func (s *Server) IgnoreFilter(on bool) { s.set(func() { s.ignoreFilter = on }) }
 
-// SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
-// really passes and the time of [Server.Advance] count.
+// SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both real time
+// and the time of [Server.Advance] count.
 func (s *Server) SetLag(d time.Duration) {
 	s.set(func() {
 		s.ledger.lag = d

@@ -93,29 +93,39 @@ func (s *Server) codeOf(name string) string {
 	if name == "" {
 		return ""
 	}
-	classes := s.names.Errors.Classes
-	class := name
-	if _, ok := classes[name]; !ok {
-		class = "invalid"
+	own := problemCode(name)
+	class := s.classOf(name)
+	if s.isFailureCode(own, class) {
+		return own
 	}
-	code := problemCode(name)
-	candidates := []string{code}
-	for _, known := range classes[class] {
-		if prefix, isPrefix := strings.CutSuffix(known, "*"); isPrefix {
-			known = prefix + code // any text with this prefix will do
-		}
-		candidates = append(candidates, known)
-	}
-	for _, candidate := range candidates {
-		if s.isFailureCode(candidate, class) {
-			return candidate
+	for _, entry := range s.names.Errors.Classes[class] {
+		code := codeLike(entry, own)
+		if s.isFailureCode(code, class) {
+			return code
 		}
 	}
 	const noClass = ""
-	if name == "windowClosed" && s.isFailureCode(code, noClass) {
-		return code
+	if name == "windowClosed" && s.isFailureCode(own, noClass) {
+		return own
 	}
 	return ""
+}
+
+// classOf returns the class of a problem: the one of its name or, if the contract has no such class, that of invalid requests.
+func (s *Server) classOf(name string) string {
+	if _, isClass := s.names.Errors.Classes[name]; isClass {
+		return name
+	}
+	return "invalid"
+}
+
+// codeLike returns a code that an entry of a class matches: the entry itself or, if it is a prefix such as "20*", the prefix with own after it.
+func codeLike(entry, own string) string {
+	prefix, isPrefix := strings.CutSuffix(entry, "*")
+	if isPrefix {
+		return prefix + own
+	}
+	return entry
 }
 
 // isFailureCode reports whether a code means a failure of this class, or, if class is "", a failure without a class.
@@ -139,15 +149,26 @@ func (s *Server) failure(requestID, text string, paths []string, code any) []byt
 // acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, whose words are
 // guesses, or the first one of all.
 func acceptedWord(t table.Send) string {
-	isGuess := func(word string) bool {
-		hasWord := func(c table.Channel) bool { return slices.Contains(c.Send(table.Default()).Accepted, word) }
-		return slices.ContainsFunc(table.Channels(), hasWord)
+	var added []string
+	for _, word := range t.Accepted {
+		if !isDefaultWord(word) {
+			added = append(added, word)
+		}
 	}
-	own := slices.DeleteFunc(slices.Clone(t.Accepted), isGuess)
-	if len(own) > 0 {
-		return firstWord(own)
+	if len(added) > 0 {
+		return firstWord(added)
 	}
 	return firstWord(t.Accepted)
+}
+
+// isDefaultWord reports whether a word means accepted in the default contract, for any channel.
+func isDefaultWord(word string) bool {
+	for _, channel := range table.Channels() {
+		if slices.Contains(channel.Send(table.Default()).Accepted, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // firstWord returns a word that the first entry of a list stands for, or "" if the list is empty.

@@ -54,8 +54,9 @@ type CallResult struct {
 // CallWebhook calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. The request is what the contract says, an HTTP/1.1 GET
-// without a body by default, or a POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried without [RetryFailures]. A
-// response, body included, may take up to 10 seconds; after that, [CallResult.Err] is [context.DeadlineExceeded].
+// without a body by default, or a POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried
+// without [RetryFailures]. A response, body included, may take up to 10 seconds; after that, [CallResult.Err] is
+// [context.DeadlineExceeded].
 //
 // CallWebhook returns a [CallResult] for each request. When the context ends, or the server is closed, a request under way gets no
 // response and no other is sent.
@@ -314,8 +315,8 @@ func pauseFor(retryAfter string) time.Duration {
 	return time.Duration(min(seconds, longest)) * time.Second / 100
 }
 
-// A CallOption is a way in which the service calls a webhook, for [Server.CallWebhook], [Server.ReportDelivery] and [NewRequest].
-// The order of options does not matter, except that the last of two AsForm, AsJSON and so on counts. A nil option is ignored.
+// A CallOption changes how the service calls a webhook, for [Server.CallWebhook], [Server.ReportDelivery] and [NewRequest]. If two
+// options set the same thing, such as AsForm and AsJSON, the last one wins. A nil option is ignored.
 type CallOption func(*callSettings)
 
 type callSettings struct {
@@ -388,7 +389,7 @@ func WithErrorCode(code string) CallOption { return func(s *callSettings) { s.er
 func WithStatusTime(at time.Time) CallOption { return func(s *callSettings) { s.statusAt = at } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx. The
-// seconds of Retry-After, or one second without it, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if
+// seconds of Retry-After, or one second without it, pass a hundred times faster, and take at most 250 ms. RetryFailures panics if
 // times is below 1.
 func RetryFailures(times int) CallOption {
 	panicUnless(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)

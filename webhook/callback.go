@@ -67,9 +67,8 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 }
 
 // ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope, as
-// [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be read. Other changes in the envelope, also those of
-// preferences, are an [ErrUnhandled] with the status 200. Use the handler to get them. Do not combine WithPreferences with this
-// method: preferences would be dropped without an error.
+// [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be read. Any other change in the envelope, such as
+// one of preferences, is an [ErrUnhandled] with the status 200, even with WithPreferences and WithOther. Use the handler to get it.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
 	return ofType[ChatMessage](events), ofType[DeliveryReport](events), err

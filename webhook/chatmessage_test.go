@@ -520,6 +520,30 @@ func textMessage(id, from string) string {
 	return `{"from":"` + from + `","id":"` + id + `","type":"text","text":{"body":"text of ` + id + `"}}`
 }
 
+func TestMessageWithoutZeroBytes(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	m, err := rcv.ParseSMS(get("id=m%00&from=1111&to=2%00&referenceId=r%00&message=a%00b"))
+	require.NoError(t, err)
+	assert.Empty(t, m.ID+m.To+m.ReferenceID)
+	assert.Equal(t, "a\x00b", m.Text, "texts are kept")
+	assert.False(t, m.Ambiguous)
+	_, err = rcv.ParseSMS(get("id=m-1&from=1111%00&message=a"))
+	require.ErrorIs(t, err, webhook.ErrNoSender)
+
+	chats, _, err := rcv.ParseChatApp2(post("", "", `{"from":"1111","from_user_id":"u\u0000","id":"m\u0000","type":"text","text":{"body":"a\u0000b"}}`))
+	require.NoError(t, err)
+	require.Len(t, chats, 1)
+	assert.Empty(t, chats[0].ID+chats[0].UserID)
+	assert.Equal(t, webhook.Text{Body: "a\x00b"}, chats[0].Content)
+	_, _, err = rcv.ParseChatApp2(post("", "", `{"from":"1111\u0000","id":"m-1","type":"text","text":{"body":"a"}}`))
+	require.ErrorIs(t, err, webhook.ErrNoSender)
+
+	chats, _, err = rcv.ParseChatApp2(get("from=1111&message=a&payload=" + url.QueryEscape(`{"from":"1111","id":"m-1","type":"text","text":{"body":"b\u0000"}}`)))
+	require.NoError(t, err)
+	assert.True(t, chats[0].Ambiguous, "another text")
+}
+
 func TestChatEnvelope(t *testing.T) {
 	t.Parallel()
 	contacts := `"metadata":{"display_phone_number":"5555"},"contacts":[{"wa_id":"2222","profile":{"name":"Ana"}},{"wa_id":"3333","profile":{"name":"Ben"}}]`

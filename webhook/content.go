@@ -21,7 +21,7 @@ type Content interface{ content() }
 
 // Text is a text message.
 type Text struct {
-	// Body is the text in valid UTF-8. It may be empty, may be white space, and may hold control characters.
+	// Body is the text in valid UTF-8. Like SMSMessage.Text it may be empty, may be white space, and may hold control characters.
 	Body string `json:"body,omitzero"`
 }
 

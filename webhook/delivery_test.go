@@ -45,6 +45,47 @@ func TestDeliveryReport(t *testing.T) {
 	}
 }
 
+// A function that stores reports in PostgreSQL, which refuses a zero byte, would fail each time that the service calls again.
+func TestDeliveryWithoutZeroBytes(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	const zero = `m\u0000`
+	status := func(id, other string) string {
+		return `{"id":"` + id + `","recipient_id":"` + other + `","status":"` + other + `","biz_opaque_callback_data":"` + other +
+			`","errors":[{"code":"` + other + `"}]}`
+	}
+	for name, tt := range map[string]struct {
+		query, body string
+		want        string // ID, ReferenceID, From, To, RawStatus and ErrorCode, or "" for a refusal
+	}{
+		"ID in the query":       {query: "id=m%00&status=sent"},
+		"ID, with a reference":  {query: "id=m%00&referenceId=r-1&from=ACME&to=1111&status=sent", want: "/r-1/ACME/1111/sent/"},
+		"all but an ID":         {query: "id=m-1&referenceId=%00r&from=A%00&to=1%00&status=s%00", want: "m-1/////"},
+		"ID in JSON":            {body: `{"id":"m\u0000","status":"sent"}`},
+		"reference in JSON":     {body: `{"id":"m-1","referenceId":"r\u0000","status":"sent"}`, want: "m-1////sent/"},
+		"ID of a status":        {body: status(zero, "1111")},
+		"all but an ID in JSON": {body: `{"statuses":[` + status("m-1", zero) + `]}`, want: "m-1/////"},
+		"ID in an envelope":     {body: envelopeIn("messages", `{"statuses":[`+status(zero, zero)+`]}`)},
+	} {
+		r := get(tt.query)
+		if tt.body != "" {
+			r = post("", "", tt.body)
+		}
+		reports, err := rcv.ParseDelivery(r)
+		if tt.want == "" {
+			assert.Empty(t, reports, name)
+			var rejected *webhook.RejectError
+			require.ErrorAs(t, err, &rejected, name)
+			assert.Equal(t, http.StatusBadRequest, rejected.Status, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Len(t, reports, 1, name)
+		d := reports[0]
+		assert.Equal(t, tt.want, strings.Join([]string{d.ID, d.ReferenceID, d.From, d.To, d.RawStatus, d.ErrorCode}, "/"), name)
+	}
+}
+
 func TestDeliveryReasonAndPrice(t *testing.T) {
 	t.Parallel()
 	rcv := hooks(webhook.WithPOST())

@@ -15,7 +15,8 @@
 // The guide is https://github.com/messaging-service/messaging-go/blob/main/docs/webhooks.md.
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
-// Every event also has all of its parameters, under any name. A program that only receives does not link the client.
+// Every event also has all of its parameters, under any name. An ID, a number or a status with a zero byte counts as absent, because a
+// database may refuse to store it. A program that only receives does not link the client.
 //
 // # What to return
 //

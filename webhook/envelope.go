@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The limits of the lists that are read. A short text of many empty elements would take much memory.
@@ -321,7 +320,7 @@ func newItem(members object, raw json.RawMessage) item {
 // firstName returns the first of the members that names a person or an event.
 func firstName(of object, members ...string) string {
 	for _, member := range members {
-		if name := of.word(member); !table.IsPlaceholder(name) {
+		if name := of.word(member); isName(name) {
 			return name
 		}
 	}

@@ -3,8 +3,6 @@ package webhook
 import (
 	"encoding/json"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // fields holds the parameters of one event. A field is set when its parameter is read; resolve.go then decides between parameters and JSON in
@@ -154,7 +152,7 @@ func (f *fields) compareOuter() {
 	for _, p := range f.params[:f.outer] {
 		for _, b := range f.bindings[p.Name] {
 			value := f.values[b.concept].value
-			isSilent := value == "" || isBlank(p.Value) || table.IsPlaceholder(p.Value)
+			isSilent := value == "" || !isName(p.Value)
 			switch {
 			case isSilent || !b.concept.identifies():
 			case b.concept == conceptStatus:

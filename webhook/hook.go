@@ -28,7 +28,7 @@ type Result struct {
 	Kind string
 	// ID is the ID of the event. It is empty if the event has none, or one that may be a number or a sentence.
 	ID string
-	// Field is the field of the platform's envelope for an Other, under the same condition as ID.
+	// Field is the field of the platform's envelope for an Other. Like ID, it is empty if it may be a number or a sentence.
 	Field string
 	// Disposition is what became of the event.
 	Disposition Disposition

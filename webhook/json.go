@@ -71,31 +71,45 @@ func decodeEvent[E any, P interface {
 	storage() storage
 }](data []byte, event P) error {
 	var to E
-	var more extra
-	s := P(&to).storage()
-	err := json.Unmarshal(data, s.plain)
-	if err == nil {
-		err = json.Unmarshal(data, &more)
+	if err := P(&to).storage().decode(data); err != nil {
+		return decodeError(err)
 	}
-	hasContent := s.content != nil && more.Content != nil
-	if err == nil && hasContent {
-		*s.content, err = decodeContent(more.Content)
-	}
-	mistyped, isMistyped := errors.AsType[*json.UnmarshalTypeError](err)
-	switch {
-	case isMistyped:
-		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", mistyped.Field, mistyped.Value)
-	case errors.Is(err, errContent):
+	*event = to
+	return nil
+}
+
+// decode decodes what encode encodes into the parts.
+func (s storage) decode(data []byte) error {
+	if err := json.Unmarshal(data, s.plain); err != nil {
 		return err
-	case err != nil:
-		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
+	}
+	var more extra
+	if err := json.Unmarshal(data, &more); err != nil {
+		return err
+	}
+	if s.content != nil && more.Content != nil {
+		content, err := decodeContent(more.Content)
+		if err != nil {
+			return err
+		}
+		*s.content = content
 	}
 	if more.JSON != "" {
 		*s.raw = json.RawMessage(more.JSON)
 	}
 	*s.query = more.RawQuery + string(more.RawQueryBytes)
-	*event = to
 	return nil
+}
+
+// decodeError returns the error of an event that cannot be decoded, without a value of it.
+func decodeError(err error) error {
+	if errors.Is(err, errContent) {
+		return err
+	}
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", mistyped.Field, mistyped.Value)
+	}
+	return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
 }
 
 // contents returns an empty content of each kind, by the name in storage.

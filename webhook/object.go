@@ -89,10 +89,11 @@ func (o object) hasList(name string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return string(m.name) == name && isNested(m.value, '[') })
 }
 
-// word returns the text of the first of the members that is a string, a number, true or false, and not blank.
+// word returns the text of the first of the members that is a string, a number, true or false, and neither blank nor with a zero byte. It is
+// for names and codes; what a person wrote is read by text.
 func (o object) word(members ...string) string {
 	for _, member := range members {
-		if text, _ := o.text(member); !isBlank(text) {
+		if text, _ := o.text(member); !isBlank(text) && !hasZeroByte(text) {
 			return text
 		}
 	}

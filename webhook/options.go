@@ -42,7 +42,7 @@ func WithContract(c contract.Contract) Option {
 //  2. Deploy WithSecret("key", new, old), and change the URLs in your account.
 //  3. Drop the old one once no message with it in its callback URL waits or can still be reported.
 //
-// Two options need two parameters, and a call needs a secret of each. With one parameter they are an error.
+// Several WithSecret options must name different parameters, and a call needs a secret of each.
 //
 // The parameter is not part of the event: Params, RawQuery, JSON and the duplicate key are without it. If the service copies the URL into
 // another parameter, that copy remains. Access logs show the secret too, so prefer [WithPathSecret], or a header that [WithVerifier]
@@ -79,8 +79,8 @@ func WithPathSecret(name string, secrets ...string) Option {
 //
 // A signature of a body does not cover the query: anyone who has seen a signed request can send it again with a query of their own. So
 // with a verifier a POST is read from its body alone, even if the body is empty. Its query is no data, and RawQuery is empty; only the
-// secret of [WithSecret] may be there. If the body holds no event and the query may, the request is refused as [ErrUnreadable]. That also
-// goes for reports posted to a [Receiver.DeliveryURL], which has the IDs and the status in its query: let the service call it with GET, or
+// secret of [WithSecret] may be there. If the body holds no event and the query may, the request is refused as [ErrUnreadable]. So are
+// reports that are posted to a [Receiver.DeliveryURL], which has the IDs and the status in its query: let the service call it with GET, or
 // use WithSecret or [WithPathSecret] without a verifier.
 //
 // A GET is read from its query, and refused if it has a body, so for a GET verify must cover the URL. If it checks a body, let it refuse
@@ -92,15 +92,15 @@ func WithVerifier(verify func(*http.Request) error) Option {
 	return set(func(rcv *Receiver) { rcv.verifiers = append(rcv.verifiers, verify) })
 }
 
-// WithoutProof makes a Receiver that accepts every call without a proof of its origin: anyone who finds the URL can pretend that a
+// WithoutProof accepts every call without a proof of its origin: anyone who finds the URL can pretend that a
 // customer wrote, that a message was delivered, or that a person stopped marketing. Use it in tests, or behind a proxy that has proven the
 // origin.
 func WithoutProof() Option {
 	return set(func(rcv *Receiver) { rcv.withoutProof = true })
 }
 
-// WithStore handles each event once, however often it arrives, for as long as the store remembers it. An event with neither an ID nor a time
-// counts as the same for 2.5 to 5 seconds only: after that it may be another. Handlers may share a store, because keys differ between
+// WithStore handles each event once, however often it arrives, for as long as the store remembers it. An equal event with neither an ID nor a
+// time counts as a repetition for 2.5 to 5 seconds only: after that it may be another. Handlers may share a store, because keys differ between
 // callbacks. Two accounts whose message IDs may be equal need a store each.
 func WithStore(store Store) Option {
 	memory, isMemory := store.(*MemoryStore)

@@ -86,12 +86,15 @@ func (f *fields) appendOthers(events []event) []event {
 	return events
 }
 
+// preferencesMember is the member of a change that lists preferences, and the usual field of such a change.
+const preferencesMember = "user_preferences"
+
 // preferences returns the preferences of a change, and reports whether there are any and all of them were understood.
 func (f *fields) preferences(one change) (events []event, isComplete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
 	people := peopleIn(value)
-	list := value.list("user_preferences", maxEvents)
+	list := value.list(preferencesMember, maxEvents)
 	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)

@@ -239,6 +239,30 @@ func TestWithPreferences(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, h, post("", "", envelopeIn("user_preferences", preferenceValue("stop")))).Code)
 }
 
+// A method that only parses returns no preferences, so it must not hide a stop from its caller.
+func TestParseRefusesPreferences(t *testing.T) {
+	t.Parallel()
+	body := envelopeIn("user_preferences", preferenceValue("stop"))
+	var preferences inbox[webhook.Preference]
+	for name, options := range map[string][]webhook.Option{
+		"without the option": nil,
+		"WithPreferences":    {webhook.WithPreferences(preferences.handle)},
+	} {
+		rcv := hooks(append(options, webhook.WithPOST())...)
+		_, _, err1 := rcv.ParseChatApp1(post("", "", body))
+		_, _, err2 := rcv.ParseChatApp2(post("", "", body))
+		_, err3 := rcv.ParseDelivery(post("", "", body))
+		for _, err := range []error{err1, err2, err3} {
+			require.ErrorIs(t, err, webhook.ErrUnhandled, name)
+			var rejected *webhook.RejectError
+			require.ErrorAs(t, err, &rejected, name)
+			assert.Equal(t, http.StatusOK, rejected.Status, name)
+			assert.Equal(t, "user_preferences", rejected.Field, name)
+		}
+	}
+	assert.Empty(t, preferences.got)
+}
+
 func TestPreferenceOfAUserWithoutANumber(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{

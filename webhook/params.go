@@ -41,6 +41,13 @@ func (p Params) All(name string) []string {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
+// isName reports whether a value names a message or a person. A placeholder does not, and neither does a text with a zero byte.
+func isName(value string) bool { return !table.IsPlaceholder(value) && !hasZeroByte(value) }
+
+// hasZeroByte reports whether a text has a zero byte. No genuine ID, number or status has one, and PostgreSQL cannot store it: a function that
+// stores the event would fail each time that the service calls again.
+func hasZeroByte(text string) bool { return strings.IndexByte(text, 0) >= 0 }
+
 // number reads a phone number, which may be a tel URL, or another name of a sender or recipient. A + that was not escaped arrives as a
 // space, and is restored in front of a number. Other white space around the number is removed.
 func number(value string) string {

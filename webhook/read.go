@@ -92,15 +92,21 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 	}
 }
 
-// parse is like read, for callers without a handler: a change of the platform is an error for them.
+// parse is like read, for callers without a handler: they get messages and statuses, so any other change of the platform is an error.
 func (c *callback) parse(r *http.Request) ([]event, error) {
 	events, err := c.read(r, nil)
+	if err != nil {
+		return events, err
+	}
 	for _, e := range events {
-		if other, ok := e.(*Other); ok && err == nil {
-			err = c.name.refuseChange(other.Field)
+		switch e := e.(type) {
+		case *Other:
+			return events, c.name.refuseChange(e.Field)
+		case *Preference:
+			return events, c.name.refuseChange(preferencesMember)
 		}
 	}
-	return events, err
+	return events, nil
 }
 
 // ofType returns the events of one type.

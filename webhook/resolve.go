@@ -126,8 +126,8 @@ func (f *fields) agreementWith(e *envelope) agreement {
 	case !f.has(conceptText), kind == "", isMedia(kind):
 		return agrees
 	case kind == "text":
-		body := message.object.object("text").word("body")
-		hasOtherText := !isBlank(text) && body != "" && body != text
+		body, _ := message.object.object("text").text("body")
+		hasOtherText := !isBlank(text) && !isBlank(body) && body != text
 		if hasOtherText {
 			return mayAgree
 		}

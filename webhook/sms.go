@@ -15,7 +15,8 @@ type SMSMessage struct {
 	From string `json:"from,omitzero"`
 	// To is the access code or virtual number that received the message.
 	To string `json:"to,omitzero"`
-	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters.
+	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters, even zero bytes,
+	// which PostgreSQL cannot store.
 	Text string `json:"text,omitzero"`
 	// ReferenceID is the reference ID that the callback carries, if the service sends one.
 	ReferenceID string `json:"referenceID,omitzero"`

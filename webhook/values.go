@@ -3,8 +3,6 @@ package webhook
 import (
 	"bytes"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A field is the value of a concept. A parameter sets it by one of the methods below, which differ in what counts if several parameters mean
@@ -25,7 +23,7 @@ func (f *fields) set(b binding, value string) {
 	}
 	present := &f.values[b.concept]
 	if b.concept.identifies() {
-		if table.IsPlaceholder(value) {
+		if !isName(value) {
 			return
 		}
 		if conflicts(present.value, value) {
@@ -63,7 +61,7 @@ func (v *field) replaceText(b binding, value string) {
 
 // setStatus sets the status. The event is ambiguous if two statuses arrived, unless the contract prefers the one that it knows.
 func (f *fields) setStatus(b binding, value string) {
-	if isBlank(value) || value == f.placeholders[conceptStatus] {
+	if isBlank(value) || hasZeroByte(value) || value == f.placeholders[conceptStatus] {
 		return
 	}
 	arrived := field{value, b.preference}

@@ -66,9 +66,9 @@ func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow
 	return string(text)
 }
 
-// hashOptions returns a short hash of the contract, under which rows have their scale and zone, and of each option that is set, by its field,
-// without those that say where a page is. That of a phone number
-// has 8 bits, because a longer one would identify the number in a list of customers.
+// hashOptions returns short hashes by field: of each option that is set, except those that say where a page is, and of the contract, which decides
+// about the scale and the zone of rows. The hash of a phone number has 8 bits, because a longer one would identify the number in a list of
+// customers.
 func (l *List) hashOptions(o sms.ListOptions) map[string]string {
 	values := map[string]string{
 		"contract":      l.contract,

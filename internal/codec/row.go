@@ -168,7 +168,7 @@ func (r *currentRow) fillFields() {
 func (r *currentRow) unreadPlace(c *column) *Place {
 	i := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
 	if i < 0 {
-		i = slices.IndexFunc(c.slots, func(slot int) bool { return r.values[slot].Kind > jsonscan.Null && !r.used[slot] })
+		i = slices.IndexFunc(c.slots, func(slot int) bool { return r.isPresent(slot) && !r.used[slot] })
 	}
 	place := &Place{Field: c.name}
 	if i >= 0 {
@@ -246,25 +246,40 @@ func (r *currentRow) isBlank(slot int) bool {
 
 // unusableReason returns why no value of a column is usable, or "" if the field may be absent or blank.
 func (r *currentRow) unusableReason(c *column) string {
-	isPresent := func(slot int) bool { return r.values[slot].Kind > jsonscan.Null }
-	isForeign := func(slot int) bool { return isPresent(slot) && !r.isText(slot) }
-	isMeaningful := func(slot int) bool {
+	if c.concept == "id" {
+		return r.idProblem(c)
+	}
+	return r.textProblem(c)
+}
+
+// idProblem returns why no value of a column of IDs is an ID. A column without a name in the contract has no problem.
+func (r *currentRow) idProblem(c *column) string {
+	isState := func(slot int) bool {
 		return r.isText(slot) && r.format.vocabulary.isState(strings.TrimSpace(r.word(slot)))
 	}
-	isID := c.concept == "id"
 	switch {
-	case isID && slices.ContainsFunc(c.slots, isMeaningful):
-		return "is not an ID, but a status or an error code of the contract"
-	case isID && slices.ContainsFunc(c.slots, isPresent):
-		return "is not an ID"
-	case isID && len(c.slots) > 0:
-		return "is missing"
-	case !isID && slices.ContainsFunc(c.slots, isForeign):
-		return "is neither a text nor a number"
-	default:
+	case len(c.slots) == 0:
 		return ""
+	case slices.ContainsFunc(c.slots, isState):
+		return "is not an ID, but a status or an error code of the contract"
+	case slices.ContainsFunc(c.slots, r.isPresent):
+		return "is not an ID"
+	default:
+		return "is missing"
 	}
 }
+
+// textProblem returns why no value of another column is usable: one is an object, a list or a boolean.
+func (r *currentRow) textProblem(c *column) string {
+	isForeign := func(slot int) bool { return r.isPresent(slot) && !r.isText(slot) }
+	if slices.ContainsFunc(c.slots, isForeign) {
+		return "is neither a text nor a number"
+	}
+	return ""
+}
+
+// isPresent reports whether a value is neither absent nor null.
+func (r *currentRow) isPresent(slot int) bool { return r.values[slot].Kind > jsonscan.Null }
 
 // setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".
 func (r *currentRow) setField(concept string, field any, word string) (reason string) {
