@@ -33,6 +33,14 @@ type lineReader interface {
 	next() (fileLine, error)
 }
 
+// newLines returns the reader of a file: of CSV if its name ends in .csv, otherwise of JSON.
+func newLines(db database, name string, in io.Reader) (lineReader, error) {
+	if strings.HasSuffix(strings.ToLower(name), ".csv") {
+		return newCSVLines(in)
+	}
+	return newJSONLines(db, in), nil
+}
+
 // wrongLineError is the error of a line whose message or options are invalid. The lines after it can be read.
 type wrongLineError struct{ reason string }
 
