@@ -112,7 +112,8 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 	}, nil
 }
 
-// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent.
+// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent. Insert would reject the
+// message, too, but with the names of Go, such as Content and Raw.
 func isWithoutContent(message chatapp2.Message) bool {
 	raw, isRaw := message.Content.(chatapp2.Raw)
 	return message.Content == nil || isRaw && len(raw.JSON) == 0
