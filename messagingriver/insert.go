@@ -101,8 +101,8 @@ func (i *InsertOptions) complete() error {
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back.
 //
 // The reference ID identifies the message, and an unknown outcome is looked up by it. Insert reports whether the message is new. If the
-// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false. Completed and cancelled
-// messages count for Options.Keep.
+// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false; InsertNew also returns its record.
+// Completed and cancelled messages count for Options.Keep.
 //
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
 // the transaction can continue. After any other error it must be rolled back. If Migrate was not called, the error says so.
@@ -136,8 +136,8 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	return len(jobs) - len(known), nil
 }
 
-// InsertNew is like InsertMany. Instead of a number it returns the messages that it did not enqueue, because the outbox has their channels and
-// reference IDs: one record for each, in no particular order. A record shows, for example, that the message is in another campaign.
+// InsertNew is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order. They may differ from
+// the given messages, such as by their campaign or their recipient.
 func (o *Outbox[TTx]) InsertNew(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) ([]Record, error) {
 	jobs, err := o.jobsOf(messages)
 	if err != nil {

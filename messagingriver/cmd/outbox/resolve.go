@@ -301,15 +301,11 @@ func (r *resolution) resolve(ctx context.Context, db database, key messagingrive
 		return r.noteUnresolved(ctx, db, key)
 	}
 	r.Messages++
-	switch r.Done {
-	case messagingriver.Sent:
-		if isFinallyUnsent(before) {
-			r.MayHaveFallback = append(r.MayHaveFallback, key.Reference)
-		}
-	case messagingriver.Resend: // a message that has expired is not sent
-		if hasExpired(before) {
-			r.Expired = append(r.Expired, key.Reference)
-		}
+	if r.Done == messagingriver.Sent && isFinallyUnsent(before) {
+		r.MayHaveFallback = append(r.MayHaveFallback, key.Reference)
+	}
+	if r.Done == messagingriver.Resend && hasExpired(before) { // it is not sent
+		r.Expired = append(r.Expired, key.Reference)
 	}
 	return nil
 }

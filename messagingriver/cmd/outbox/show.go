@@ -43,14 +43,9 @@ The exit status is 1 if there is no such message.`,
 			return errFindings
 		}
 		for i, record := range records {
-			shown := newShownRecord(record)
-			if shown.HeldBack, err = heldBack(cmd.Context(), db, record); err != nil {
+			shown, err := readShownRecord(cmd.Context(), db, record)
+			if err != nil {
 				return err
-			}
-			if record.Message == nil {
-				if shown.isDeleted, err = isDeleted(cmd.Context(), db, record.Job); err != nil {
-					return err
-				}
 			}
 			text := shown.text()
 			if i > 0 {
@@ -136,6 +131,20 @@ type shownRecord struct {
 
 func newShownRecord(record messagingriver.Record) shownRecord {
 	return shownRecord{Record: record, Verdict: verdictWord(record), Receipt: (*shownReceipt)(record.Receipt)}
+}
+
+// readShownRecord returns a record with what only the database says: what holds the message back, and whether its content was deleted.
+func readShownRecord(ctx context.Context, db database, record messagingriver.Record) (shownRecord, error) {
+	shown := newShownRecord(record)
+	var err error
+	shown.HeldBack, err = heldBack(ctx, db, record)
+	if err != nil {
+		return shown, err
+	}
+	if record.Message == nil { // it was deleted, or this version cannot read it
+		shown.isDeleted, err = isDeleted(ctx, db, record.Job)
+	}
+	return shown, err
 }
 
 // shownReceipt is a messaging.Receipt, whose JSON is a stored form and has the names of Go.
