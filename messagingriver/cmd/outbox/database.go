@@ -188,6 +188,24 @@ func (o outbox[TTx]) query(ctx context.Context, statement string, parameters ...
 	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.schema+"river_job"), parameters...)
 }
 
+// queryTexts runs a statement that returns one text in each row.
+func queryTexts(ctx context.Context, db database, statement string, parameters ...any) ([]string, error) {
+	rows, err := db.query(ctx, statement, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var texts []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, rows.Err()
+}
+
 func (o outbox[TTx]) isPaused(ctx context.Context, channel string) (bool, error) {
 	statement := "SELECT EXISTS (SELECT 1 FROM " + o.schema + "river_queue WHERE name = $1 AND paused_at IS NOT NULL)"
 	isPaused := false

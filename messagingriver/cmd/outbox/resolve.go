@@ -268,20 +268,7 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 
 // pausedCampaigns returns the campaigns that have pending messages, which are paused.
 func pausedCampaigns(ctx context.Context, db database) ([]string, error) {
-	rows, err := db.query(ctx, "SELECT DISTINCT COALESCE(metadata->>'campaign', '') FROM JOBS WHERE kind = 'messaging' AND state = 'pending' ORDER BY 1")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return queryTexts(ctx, db, "SELECT DISTINCT COALESCE(metadata->>'campaign', '') FROM JOBS WHERE kind = 'messaging' AND state = 'pending' ORDER BY 1")
 }
 
 // resolve carries out the decision about one message.

@@ -90,21 +90,8 @@ func recordsOf(ctx context.Context, db database, id string) ([]messagingriver.Re
 
 // referencesOf returns the reference IDs of messages with a message ID. The message ID is in the receipt, which is River's output of the job.
 func referencesOf(ctx context.Context, db database, messageID string) ([]string, error) {
-	rows, err := db.query(ctx, `SELECT DISTINCT args->>'reference' FROM JOBS
+	return queryTexts(ctx, db, `SELECT DISTINCT args->>'reference' FROM JOBS
 		WHERE kind = 'messaging' AND metadata->'output'->>'ID' = $1 ORDER BY 1`, messageID)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var references []string
-	for rows.Next() {
-		var reference string
-		if err := rows.Scan(&reference); err != nil {
-			return nil, err
-		}
-		references = append(references, reference)
-	}
-	return references, rows.Err()
 }
 
 // isDeleted reports whether the content of the message of a job was deleted, or the job itself was a moment ago.
