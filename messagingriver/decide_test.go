@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // The row of a job decides whether its message may be sent.
@@ -298,6 +300,29 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	assert.True(t, next.isWorking.Load())
 }
 
+// The port of this process differs in each attempt, and would make different reasons of equal failures.
+func TestReasonLeavesOutTheLocalAddress(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = connection.Read(make([]byte, 1))
+		_ = connection.(*net.TCPConn).SetLinger(0) // so that the connection is reset
+		_ = connection.Close()
+	}()
+	address := listener.Addr().String()
+	client, err := messaging.NewClient("http://"+address, messaging.WithToken("t"), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
+	require.ErrorContains(t, err, "->"+address)
+	assert.Contains(t, reasonOf(err), " tcp "+address+": ")
+}
+
 // The last lookup is when SettleFor ends, and the reason says why the outcome became unknown.
 func TestResultOfLookup(t *testing.T) {
 	t.Parallel()
@@ -308,12 +333,15 @@ func TestResultOfLookup(t *testing.T) {
 	}
 	early := o.resultOfLookup(after(4*time.Minute), notListed)
 	assert.InDelta(t, 2*time.Minute, early.wait, float64(time.Second))
-	assert.Equal(t, "HTTP 503; then "+notListed.Error(), early.facts[keyReason])
+	assert.Equal(t, "HTTP 503; then no message with this reference ID is listed", early.facts[keyReason])
 
 	late := o.resultOfLookup(after(14*time.Minute), notListed)
 	assert.InDelta(t, time.Minute, late.wait, float64(time.Second))
 
 	last := o.resultOfLookup(after(15*time.Minute), notListed)
 	assert.Equal(t, rivertype.JobStateDiscarded, last.state)
-	assert.Equal(t, "HTTP 503; then "+notListed.Error(), last.reason)
+	assert.Equal(t, "HTTP 503; then no message with this reference ID is listed", last.reason)
+
+	failed := o.resultOfLookup(after(15*time.Minute), errors.New("HTTP 500"))
+	assert.Equal(t, "HTTP 503; then HTTP 500", failed.facts[keyReason], "a lookup that failed is quoted")
 }

@@ -135,6 +135,37 @@ func ExampleOutbox_InsertMany() {
 	// <nil>
 }
 
+// A reference ID that is known for another recipient is a mistake: the message is not enqueued.
+func ExampleOutbox_InsertNew() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+
+	ctx := context.Background()
+	tx, err := shop.db.BeginTx(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer tx.Rollback() //nolint:errcheck // the example ends here
+	for _, to := range []string{"+639171234567", "+639181234567"} {
+		message := sms.Message{From: "ACME", To: to, Text: "Your order is ready", ReferenceID: "order-17"}
+		known, err := shop.outbox.InsertNew(ctx, tx, []messaging.Message{message}, messagingriver.InsertOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, record := range known {
+			fmt.Println(record.Reference, "is known for another recipient:", record.Message.(sms.Message).To != to)
+		}
+	}
+	// Output:
+	// order-17 is known for another recipient: true
+}
+
 // A message that was not sent over a chat app goes by SMS, unless the person opted out. It is dropped in the same transaction, so that it cannot
 // be resent.
 func ExampleOptions_onOutcome() {

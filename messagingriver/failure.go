@@ -3,6 +3,8 @@ package messagingriver
 import (
 	"cmp"
 	"errors"
+	"net"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -109,12 +111,17 @@ func (f *failure) reason() string {
 	return reasonOf(f.err)
 }
 
-// reasonOf returns the text of an error to store, without a wait: it would be read later, and the job has the time.
+// reasonOf returns the text of an error to store. It leaves out a wait, because it is read later, and the job has the time. It also leaves out
+// the address of this process, whose port differs in each attempt, so that equal failures have one reason.
 func reasonOf(err error) string {
 	if e, isError := errors.AsType[*messaging.Error](err); isError {
 		withoutWait := *e
 		withoutWait.RetryAfter = 0
 		err = &withoutWait
 	}
-	return withoutZeroBytes(err.Error())
+	reason := err.Error()
+	if failed, isNetwork := errors.AsType[*net.OpError](err); isNetwork && failed.Source != nil {
+		reason = strings.ReplaceAll(reason, failed.Source.String()+"->", "")
+	}
+	return withoutZeroBytes(reason)
 }

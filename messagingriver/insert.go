@@ -101,8 +101,8 @@ func (i *InsertOptions) complete() error {
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back.
 //
 // The reference ID identifies the message, and an unknown outcome is looked up by it. Insert reports whether the message is new. If the
-// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false. Completed and cancelled
-// messages count for Options.Keep.
+// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false; InsertNew also returns its record.
+// Completed and cancelled messages count for Options.Keep.
 //
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
 // the transaction can continue. After any other error it must be rolled back. If Migrate was not called, the error says so.
@@ -111,8 +111,11 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 	if err != nil {
 		return false, fmt.Errorf("messagingriver: %w", err)
 	}
-	added, err := o.insertJobs(ctx, tx, []river.InsertManyParams{{Args: args}}, InsertOptions{})
-	return added == 1, err
+	known, err := o.insertJobs(ctx, tx, []river.InsertManyParams{{Args: args}}, InsertOptions{})
+	if err != nil {
+		return false, err
+	}
+	return len(known) == 0, nil
 }
 
 // InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
@@ -126,24 +129,48 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	if err != nil {
 		return 0, err
 	}
-	return o.insertJobs(ctx, tx, jobs, options)
-}
-
-// insertJobs inserts jobs and returns how many are new.
-func (o *Outbox[TTx]) insertJobs(ctx context.Context, tx TTx, jobs []river.InsertManyParams, options InsertOptions) (int, error) {
-	var none TTx
-	if any(tx) == any(none) {
-		return 0, errors.New("messagingriver: the transaction is nil")
-	}
-	if err := options.complete(); err != nil {
+	known, err := o.insertJobs(ctx, tx, jobs, options)
+	if err != nil {
 		return 0, err
 	}
+	return len(jobs) - len(known), nil
+}
+
+// InsertNew is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order. They may differ from
+// the given messages, such as by their campaign or their recipient.
+func (o *Outbox[TTx]) InsertNew(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) ([]Record, error) {
+	jobs, err := o.jobsOf(messages)
+	if err != nil {
+		return nil, err
+	}
+	known, err := o.insertJobs(ctx, tx, jobs, options)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]Record, len(known))
+	for i, job := range known {
+		records[i] = o.recordOf(job)
+	}
+	return records, nil
+}
+
+// insertJobs inserts jobs that are new, and returns the jobs that the outbox has for the others.
+func (o *Outbox[TTx]) insertJobs(
+	ctx context.Context, tx TTx, jobs []river.InsertManyParams, options InsertOptions,
+) ([]*rivertype.JobRow, error) {
+	var none TTx
+	if any(tx) == any(none) {
+		return nil, errors.New("messagingriver: the transaction is nil")
+	}
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
 	if len(jobs) == 0 {
-		return 0, nil
+		return nil, nil
 	}
 	shared, err := o.insertOptions(ctx, tx, options)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i, job := range jobs {
 		jobOptions := *shared
@@ -151,19 +178,19 @@ func (o *Outbox[TTx]) insertJobs(ctx context.Context, tx TTx, jobs []river.Inser
 		jobs[i].InsertOpts = &jobOptions
 	}
 	const batchSize = 2000
-	added := 0
+	var known []*rivertype.JobRow
 	for batch := range slices.Chunk(jobs, batchSize) {
 		results, err := o.inserter.InsertManyTx(ctx, tx, batch) // InsertManyFastTx fails on a duplicate
 		if err != nil {
-			return 0, explain(err)
+			return nil, explain(err)
 		}
 		for _, result := range results {
-			if !result.UniqueSkippedAsDuplicate {
-				added++
+			if result.UniqueSkippedAsDuplicate {
+				known = append(known, result.Job)
 			}
 		}
 	}
-	return added, nil
+	return known, nil
 }
 
 // jobsOf returns the jobs of messages, without their options.

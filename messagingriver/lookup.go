@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -82,8 +81,7 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 		return r
 	}
 	if m.UnknownReason != "" {
-		const sameDoubt = "messaging: Settle: sms.send has an unknown outcome: " // the first reason says so
-		reason = m.UnknownReason + "; then " + strings.TrimPrefix(reason, sameDoubt)
+		reason = m.UnknownReason + "; then " + reasonAfterAttempt(err)
 	}
 	limit := o.options.SettleFor
 	if !isAbsence(err) {
@@ -98,6 +96,18 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 	r := lookupResult(interval, reason)
 	r.facts[keyUnknownUntil] = m.UnknownSince.Add(limit)
 	return r
+}
+
+// reasonAfterAttempt returns what a lookup adds to the reason of the attempt, which says already that the outcome is unknown.
+func reasonAfterAttempt(err error) string {
+	switch {
+	case errors.Is(err, messaging.ErrNotListed):
+		return "no message with this reference ID is listed"
+	case errors.Is(err, messaging.ErrFilterIgnored):
+		return "only other messages are listed"
+	default:
+		return reasonOf(err)
+	}
 }
 
 // settleOnce makes one lookup: River schedules the next.

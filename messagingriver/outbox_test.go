@@ -32,6 +32,26 @@ func TestOutboxSends(t *testing.T) {
 	})
 }
 
+// The records are of the messages as the outbox has them, and not as they were given.
+func TestInsertNewReturnsTheKnownMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		require.Empty(t, r.insertNew(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"), chat("a"), text("a")))
+
+		other := text("a")
+		other.To = "+639181234567"
+		known := r.insertNew(t, messagingriver.InsertOptions{Campaign: "summer"}, other, text("b"))
+		require.Len(t, known, 1)
+		stored, err := r.Get(t.Context(), "a")
+		require.NoError(t, err)
+		require.Contains(t, stored, known[0])
+		require.Equal(t, text("a"), known[0].Message)
+		require.Equal(t, "spring", known[0].Campaign)
+		require.Equal(t, "summer", show(t, r, "b").Campaign)
+	})
+}
+
 func TestOutboxDeletesContentOfAccepted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

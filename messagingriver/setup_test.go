@@ -99,6 +99,8 @@ type rig interface {
 	setClock(ahead time.Duration)
 	// insert enqueues messages in a transaction of their own and returns how many are new.
 	insert(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) int
+	// insertNew is like insert and returns the messages that were known.
+	insertNew(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) []messagingriver.Record
 	// tryInsert is like insert, and rolls back after an error.
 	tryInsert(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) (int, error)
 	// start works the queue until stop or the end of the test.
@@ -279,6 +281,19 @@ func (r rigOf[TTx]) insert(t testing.TB, options messagingriver.InsertOptions, m
 	added, err := r.tryInsert(t.Context(), options, messages...)
 	require.NoError(t, err)
 	return added
+}
+
+func (r rigOf[TTx]) insertNew(
+	t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message,
+) []messagingriver.Record {
+	t.Helper()
+	tx, commit, rollBack, err := r.begin(t.Context())
+	require.NoError(t, err)
+	defer rollBack() //nolint:errcheck // nothing after the commit
+	known, err := r.InsertNew(t.Context(), tx, messages, options)
+	require.NoError(t, err)
+	require.NoError(t, commit())
+	return known
 }
 
 func (r rigOf[TTx]) start(t testing.TB) (stop func()) {

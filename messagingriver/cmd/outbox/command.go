@@ -344,9 +344,6 @@ func safe(text string) string {
 }
 
 func (op *operator) campaign() *cobra.Command {
-	verbs := map[string]func(database, context.Context, string) (int, error){
-		"pause": database.PauseCampaign, "resume": database.ResumeCampaign, "cancel": database.CancelCampaign,
-	}
 	cmd := &cobra.Command{
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
 		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
@@ -359,29 +356,41 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 		Args: exactArgs("pause|resume|cancel", "NAME"),
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
-		verb, ok := verbs[args[0]]
-		if !ok {
-			return fmt.Errorf("campaign: %q is not one of pause, resume and cancel", args[0])
-		}
-		changed, err := verb(db, cmd.Context(), args[1])
+		verb := args[0]
+		name := args[1]
+		changed, err := changeCampaign(cmd.Context(), db, verb, name)
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s: %d\n", args[0], changed)
-		if err = op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, text); err != nil {
+		text := fmt.Sprintf("%s: %d\n", verb, changed)
+		if err = op.print(cmd.OutOrStdout(), result{Done: verb, Messages: &changed}, text); err != nil {
 			return err
 		}
 		hint := ""
 		switch {
-		case args[0] == "pause" && changed == 0:
-			hint, err = unpausedText(cmd.Context(), db, args[1])
-		case args[0] == "resume":
+		case verb == "pause" && changed == 0:
+			hint, err = unpausedText(cmd.Context(), db, name)
+		case verb == "resume":
 			hint, err = pausedChannelsText(cmd.Context(), db)
 		}
 		cmd.PrintErr(hint)
 		return err
 	})
 	return cmd
+}
+
+// changeCampaign pauses, resumes or cancels the messages of a campaign, and returns how many.
+func changeCampaign(ctx context.Context, db database, verb, name string) (int, error) {
+	switch verb {
+	case "pause":
+		return db.PauseCampaign(ctx, name)
+	case "resume":
+		return db.ResumeCampaign(ctx, name)
+	case "cancel":
+		return db.CancelCampaign(ctx, name)
+	default:
+		return 0, fmt.Errorf("campaign: %q is not one of pause, resume and cancel", verb)
+	}
 }
 
 // unpausedText says why pause changed no message of a campaign.

@@ -36,8 +36,8 @@ type database interface {
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Decode(channel string, message []byte) (messaging.Message, error)
 
-	// insert enqueues messages in a transaction of their own.
-	insert(ctx context.Context, entries []entry) (added int, err error)
+	// insert enqueues messages in a transaction of their own, and returns those that the outbox had before.
+	insert(ctx context.Context, entries []entry) (known map[messagingriver.Key]messagingriver.Record, err error)
 	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
 	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
 	// isPaused reports whether the queue of a channel is paused. Unlike Status, it reads no messages.
@@ -159,7 +159,7 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 	}, nil
 }
 
-func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
+func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (map[messagingriver.Key]messagingriver.Record, error) {
 	byOptions := map[messagingriver.InsertOptions][]messaging.Message{}
 	var order []messagingriver.InsertOptions // as in the file, so that two loads of it cannot deadlock
 	for _, e := range entries {
@@ -168,21 +168,42 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, er
 		}
 		byOptions[e.options] = append(byOptions[e.options], e.message)
 	}
-	err = o.inTx(ctx, func(tx TTx) error {
+	known := map[messagingriver.Key]messagingriver.Record{}
+	err := o.inTx(ctx, func(tx TTx) error {
 		for _, options := range order {
-			n, insertErr := o.InsertMany(ctx, tx, byOptions[options], options)
-			if insertErr != nil {
-				return insertErr
+			records, err := o.InsertNew(ctx, tx, byOptions[options], options)
+			if err != nil {
+				return err
 			}
-			added += n
+			for _, record := range records {
+				known[record.Key] = record
+			}
 		}
 		return nil
 	})
-	return added, err
+	return known, err
 }
 
 func (o outbox[TTx]) query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error) {
 	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.schema+"river_job"), parameters...)
+}
+
+// queryTexts runs a statement that returns one text in each row.
+func queryTexts(ctx context.Context, db database, statement string, parameters ...any) ([]string, error) {
+	rows, err := db.query(ctx, statement, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var texts []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, rows.Err()
 }
 
 func (o outbox[TTx]) isPaused(ctx context.Context, channel string) (bool, error) {

@@ -33,6 +33,14 @@ type lineReader interface {
 	next() (fileLine, error)
 }
 
+// newLines returns the reader of a file: of CSV if its name ends in .csv, otherwise of JSON.
+func newLines(db database, name string, in io.Reader) (lineReader, error) {
+	if strings.HasSuffix(strings.ToLower(name), ".csv") {
+		return newCSVLines(in)
+	}
+	return newJSONLines(db, in), nil
+}
+
 // wrongLineError is the error of a line whose message or options are invalid. The lines after it can be read.
 type wrongLineError struct{ reason string }
 
@@ -104,7 +112,8 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 	}, nil
 }
 
-// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent.
+// isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent. Insert would reject the
+// message, too, but with the names of Go, such as Content and Raw.
 func isWithoutContent(message chatapp2.Message) bool {
 	raw, isRaw := message.Content.(chatapp2.Raw)
 	return message.Content == nil || isRaw && len(raw.JSON) == 0

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,56 +100,62 @@ func (op *operator) list() *cobra.Command {
   outbox list --state waiting --channel sms
   outbox list --state all --campaign spring --json`,
 	}
-	channel := cmd.Flags().String("channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
-	campaign := cmd.Flags().String("campaign", "", "the `name` of the campaign of the messages (default all messages)")
-	state := cmd.Flags().String("state", "discarded", "the `state` of the messages, see above")
+	var filter listFilter
+	cmd.Flags().StringVar(&filter.channel, "channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
+	cmd.Flags().StringVar(&filter.campaign, "campaign", "", "the `name` of the campaign of the messages (default all messages)")
+	cmd.Flags().StringVar(&filter.state, "state", "discarded", "the `state` of the messages, see above")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
-		if err := checkChannel(*channel); err != nil {
+		if err := checkChannel(filter.channel); err != nil {
 			return err
 		}
-		states, err := statesNamed(*state)
-		if err != nil {
-			return err
-		}
-		if *campaign != "" { // a mistyped name is an error
-			if _, err = db.Campaigns(cmd.Context(), *campaign); err != nil {
+		if filter.campaign != "" { // a mistyped name is an error
+			if _, err := db.Campaigns(cmd.Context(), filter.campaign); err != nil {
 				return err
 			}
 		}
-		isListed := func(record messagingriver.Record) bool {
-			isOfChannel := *channel == "" || record.Channel == *channel
-			isOfCampaign := *campaign == "" || record.Campaign == *campaign
-			return isOfChannel && isOfCampaign
-		}
-		listed, err := op.printList(cmd, db, states, isListed)
+		listed, err := op.printList(cmd, db, filter)
 		if err != nil || listed > 0 {
 			return err
 		}
-		if *campaign != "" {
-			kind := strings.TrimSpace(*channel + " message")
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: no %s of the campaign matches --state %s; outbox status counts its messages\n", kind, *state)
-			return err
-		}
-		channels, err := db.Status(cmd.Context())
+		text, err := filter.emptyText(cmd.Context(), db)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.ErrOrStderr(), "outbox:", emptyListText(*state, *channel, channels))
-		return err
+		cmd.PrintErrln("outbox:", text)
+		return nil
 	})
 	return cmd
 }
 
-// printList prints the messages in some states for which isListed returns true, and returns how many.
-func (op *operator) printList(
-	cmd *cobra.Command, db database, states []rivertype.JobState, isListed func(messagingriver.Record) bool,
-) (int, error) {
+// listFilter has the flags that choose the messages of a list.
+type listFilter struct {
+	channel  string // empty for all
+	campaign string // empty for all messages
+	state    string
+}
+
+// matches reports whether a message is of the channel and the campaign.
+func (f listFilter) matches(record messagingriver.Record) bool {
+	isOfChannel := f.channel == "" || record.Channel == f.channel
+	isOfCampaign := f.campaign == "" || record.Campaign == f.campaign
+	return isOfChannel && isOfCampaign
+}
+
+// kind returns what the messages are called, such as "sms message".
+func (f listFilter) kind() string { return strings.TrimSpace(f.channel + " message") }
+
+// printList prints the messages that match a filter, and returns how many.
+func (op *operator) printList(cmd *cobra.Command, db database, filter listFilter) (int, error) {
+	states, err := statesNamed(filter.state)
+	if err != nil {
+		return 0, err
+	}
 	listed := 0
 	for record, err := range db.List(cmd.Context(), states...) {
 		if err != nil {
 			return listed, err
 		}
-		if !isListed(record) {
+		if !filter.matches(record) {
 			continue
 		}
 		listed++
@@ -160,38 +167,41 @@ func (op *operator) printList(
 	return listed, nil
 }
 
-// emptyListText says that no message is in the state that --state names, and which other states have messages. An empty channel means all.
-func emptyListText(state, channel string, channels []messagingriver.ChannelStatus) string {
+// emptyText says that no message matches the filter and, unless it names a campaign, which other states have messages.
+func (f listFilter) emptyText(ctx context.Context, db database) (string, error) {
+	if f.campaign != "" {
+		return fmt.Sprintf("no %s of the campaign matches --state %s; outbox status counts its messages", f.kind(), f.state), nil
+	}
+	channels, err := db.Status(ctx)
+	if err != nil {
+		return "", err
+	}
 	counts := map[rivertype.JobState]int{}
 	total := 0
 	for _, status := range channels {
-		if channel != "" && status.Channel != channel {
+		if f.channel != "" && status.Channel != f.channel {
 			continue
 		}
-		for jobState, n := range status.States {
-			counts[jobState] += n
+		for state, n := range status.States {
+			counts[state] += n
 			total += n
 		}
 	}
-	kind := "message"
-	if channel != "" {
-		kind = channel + " message"
-	}
 	if total == 0 {
-		return fmt.Sprintf("there are no %ss", kind)
+		return fmt.Sprintf("there are no %ss", f.kind()), nil
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "no %s is %s", kind, state)
-	for _, jobState := range statesInOrder() {
-		verb := "are"
-		if counts[jobState] == 1 {
-			verb = "is"
-		}
-		if counts[jobState] > 0 {
-			fmt.Fprintf(&text, "; %d %s %s (--state %s)", counts[jobState], verb, jobState, jobState)
+	fmt.Fprintf(&text, "no %s is %s", f.kind(), f.state)
+	for _, state := range statesInOrder() {
+		switch n := counts[state]; n {
+		case 0:
+		case 1:
+			fmt.Fprintf(&text, "; 1 is %s (--state %s)", state, state)
+		default:
+			fmt.Fprintf(&text, "; %d are %s (--state %s)", n, state, state)
 		}
 	}
-	return text.String()
+	return text.String(), nil
 }
 
 // statesNamed returns the states that the value of --state names.

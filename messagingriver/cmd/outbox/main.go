@@ -7,6 +7,7 @@
 //	outbox show REFERENCE              shows what the outbox knows about a message
 //	outbox resolve sent|resend|drop    decides by reference IDs, --reason or --file
 //	outbox campaign pause|resume|cancel NAME
+//	outbox pause|resume CHANNEL        pauses or resumes a channel in all processes
 //	outbox audit                       compares the outbox with what the service lists
 //
 // Messages are sent by a program that calls Outbox.Start, with its own client and guards. River UI shows and pauses the queues.

@@ -423,6 +423,28 @@ func TestResolveTakesTheChannelFromTheReference(t *testing.T) {
 	})
 }
 
+// A program sends a fallback for a message that was not sent, so the recipient gets both if it was sent after all.
+func TestResolveSentNamesMessagesThatMayHaveAFallback(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "dropped")+"\n"+chatLine(s, "waits")))
+		s.run(0, "resolve", "drop", "dropped")
+		out, _ := s.run(0, "resolve", "sent", "dropped", "waits")
+		assert.Equal(s, "dropped: it was cancelled or discarded as not sent: if the program has sent a fallback, the recipient gets both\nsent: 2 of 2\n", out)
+
+		s.run(0, "load", s.file("b.jsonl", chatLine(s, "refused")))
+		s.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
+		s.work()
+		out, _ = s.run(0, "resolve", "sent", "refused", "--json")
+		assert.JSONEq(s, `{"done": "sent", "messages": 1, "mayHaveFallback": ["refused"]}`, out)
+
+		s.run(0, "load", s.file("c.jsonl", chatLine(s, "doubt")))
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+		out, _ = s.run(0, "resolve", "sent", "doubt")
+		assert.Equal(s, "sent: 1 of 1\n", out)
+	})
+}
+
 func TestResolveByReasonAsksForTheChannel(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")+"\n"+chatLine(s, "order-2")))

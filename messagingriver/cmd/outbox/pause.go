@@ -62,6 +62,10 @@ func heldBack(ctx context.Context, db database, record messagingriver.Record) (s
 	if verdictWord(record) != waits {
 		return "", nil
 	}
+	pause, err := pauseOf(ctx, db, record.Channel)
+	if err != nil {
+		return "", err
+	}
 	var reasons []string
 	if hasExpired(record) {
 		reasons = append(reasons, "it has expired, and will not be sent")
@@ -69,22 +73,28 @@ func heldBack(ctx context.Context, db database, record messagingriver.Record) (s
 	if record.State == rivertype.JobStatePending {
 		reasons = append(reasons, fmt.Sprintf("campaign %s is paused; outbox campaign resume %s ends this", record.Campaign, record.Campaign))
 	}
-	isPaused, err := db.isPaused(ctx, record.Channel)
+	if pause != "" {
+		reasons = append(reasons, pause)
+	}
+	return strings.Join(reasons, ", and "), nil
+}
+
+// pauseOf returns why a channel is paused, or "" if it is not.
+func pauseOf(ctx context.Context, db database, channel string) (string, error) {
+	isPaused, err := db.isPaused(ctx, channel)
+	if err != nil || !isPaused { // Status would read all messages
+		return "", err
+	}
+	channels, err := db.Status(ctx)
 	if err != nil {
 		return "", err
 	}
-	if isPaused {
-		channels, err := db.Status(ctx)
-		if err != nil {
-			return "", err
-		}
-		for _, status := range channels {
-			if status.Channel == record.Channel && status.Paused {
-				reasons = append(reasons, pauseText(status))
-			}
+	for _, status := range channels {
+		if status.Channel == channel {
+			return pauseText(status), nil
 		}
 	}
-	return strings.Join(reasons, ", and "), nil
+	return "", nil
 }
 
 func (op *operator) resume() *cobra.Command {

@@ -140,6 +140,8 @@ type resolution struct {
 	Unresolved []unresolved            `json:"unresolved,omitempty"`
 	Expired    []string                `json:"expired,omitempty"`  // reference IDs of messages to which resend applied, but which are not sent
 	Unpaused   []string                `json:"unpaused,omitempty"` // campaigns that were paused until the last pending message was resolved
+	// MayHaveFallback are the reference IDs of messages that were resolved as sent, although OnOutcome may have sent a fallback for them.
+	MayHaveFallback []string `json:"mayHaveFallback,omitempty"`
 }
 
 func (r resolution) text() string {
@@ -149,6 +151,9 @@ func (r resolution) text() string {
 	}
 	for _, reference := range r.Expired {
 		fmt.Fprintf(&text, "%s: it has expired, so it is not sent but cancelled; OnOutcome is called\n", safe(reference))
+	}
+	for _, reference := range r.MayHaveFallback {
+		fmt.Fprintf(&text, "%s: it was cancelled or discarded as not sent: if the program has sent a fallback, the recipient gets both\n", safe(reference))
 	}
 	for _, campaign := range r.Unpaused {
 		fmt.Fprintf(&text, "campaign %s is no longer paused, because none of its messages is pending: messages that are enqueued later are sent\n", safe(campaign))
@@ -263,35 +268,51 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 
 // pausedCampaigns returns the campaigns that have pending messages, which are paused.
 func pausedCampaigns(ctx context.Context, db database) ([]string, error) {
-	rows, err := db.query(ctx, "SELECT DISTINCT COALESCE(metadata->>'campaign', '') FROM JOBS WHERE kind = 'messaging' AND state = 'pending' ORDER BY 1")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return queryTexts(ctx, db, "SELECT DISTINCT COALESCE(metadata->>'campaign', '') FROM JOBS WHERE kind = 'messaging' AND state = 'pending' ORDER BY 1")
 }
 
 // resolve carries out the decision about one message.
 func (r *resolution) resolve(ctx context.Context, db database, key messagingriver.Key) error {
-	n := 0
-	if key.Channel != "" { // otherwise no channel has the message, or several have
-		var err error
-		if n, err = db.Resolve(ctx, r.Done, key); err != nil {
-			return err
+	if key.Channel == "" { // no channel has the message, or several have
+		return r.noteUnresolved(ctx, db, key)
+	}
+	before, err := recordOf(ctx, db, key)
+	if err != nil {
+		return err
+	}
+	n, err := db.Resolve(ctx, r.Done, key)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return r.noteUnresolved(ctx, db, key)
+	}
+	r.Messages++
+	if r.Done == messagingriver.Sent && isFinallyUnsent(before) {
+		r.MayHaveFallback = append(r.MayHaveFallback, key.Reference)
+	}
+	if r.Done == messagingriver.Resend && hasExpired(before) { // it is not sent
+		r.Expired = append(r.Expired, key.Reference)
+	}
+	return nil
+}
+
+// recordOf returns the record of a message, or a zero Record if there is none.
+func recordOf(ctx context.Context, db database, key messagingriver.Key) (messagingriver.Record, error) {
+	records, err := db.Get(ctx, key.Reference)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return messagingriver.Record{}, nil
+	}
+	for _, record := range records {
+		if record.Key == key {
+			return record, nil
 		}
 	}
-	if n > 0 {
-		r.Messages++
-		return r.noteExpired(ctx, db, key)
-	}
+	return messagingriver.Record{}, err
+}
+
+// noteUnresolved notes a message that the decision did not apply to.
+func (r *resolution) noteUnresolved(ctx context.Context, db database, key messagingriver.Key) error {
 	reason, err := whyUnresolved(ctx, db, r.Done, key)
 	if err != nil {
 		return err
@@ -300,21 +321,11 @@ func (r *resolution) resolve(ctx context.Context, db database, key messagingrive
 	return nil
 }
 
-// noteExpired notes a message that is not sent although resend applied to it.
-func (r *resolution) noteExpired(ctx context.Context, db database, key messagingriver.Key) error {
-	if r.Done != messagingriver.Resend {
-		return nil
-	}
-	records, err := db.Get(ctx, key.Reference)
-	if errors.Is(err, messaging.ErrNotFound) { // it was deleted a moment ago
-		return nil
-	}
-	for _, record := range records {
-		if record.Key == key && hasExpired(record) {
-			r.Expired = append(r.Expired, key.Reference)
-		}
-	}
-	return err
+// isFinallyUnsent reports whether the message of a record ended without being sent. Its program may have sent a fallback.
+func isFinallyUnsent(record messagingriver.Record) bool {
+	isFinal := !record.Finalized.IsZero()
+	verdict := verdictWord(record)
+	return isFinal && (verdict == messaging.Refused.String() || verdict == messaging.NotSent.String())
 }
 
 // hasExpired reports whether it is too late to send the message of a record.

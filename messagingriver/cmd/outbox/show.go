@@ -43,14 +43,9 @@ The exit status is 1 if there is no such message.`,
 			return errFindings
 		}
 		for i, record := range records {
-			shown := newShownRecord(record)
-			if shown.HeldBack, err = heldBack(cmd.Context(), db, record); err != nil {
+			shown, err := readShownRecord(cmd.Context(), db, record)
+			if err != nil {
 				return err
-			}
-			if record.Message == nil {
-				if shown.isDeleted, err = isDeleted(cmd.Context(), db, record.Job); err != nil {
-					return err
-				}
 			}
 			text := shown.text()
 			if i > 0 {
@@ -95,21 +90,8 @@ func recordsOf(ctx context.Context, db database, id string) ([]messagingriver.Re
 
 // referencesOf returns the reference IDs of messages with a message ID. The message ID is in the receipt, which is River's output of the job.
 func referencesOf(ctx context.Context, db database, messageID string) ([]string, error) {
-	rows, err := db.query(ctx, `SELECT DISTINCT args->>'reference' FROM JOBS
+	return queryTexts(ctx, db, `SELECT DISTINCT args->>'reference' FROM JOBS
 		WHERE kind = 'messaging' AND metadata->'output'->>'ID' = $1 ORDER BY 1`, messageID)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var references []string
-	for rows.Next() {
-		var reference string
-		if err := rows.Scan(&reference); err != nil {
-			return nil, err
-		}
-		references = append(references, reference)
-	}
-	return references, rows.Err()
 }
 
 // isDeleted reports whether the content of the message of a job was deleted, or the job itself was a moment ago.
@@ -136,6 +118,20 @@ type shownRecord struct {
 
 func newShownRecord(record messagingriver.Record) shownRecord {
 	return shownRecord{Record: record, Verdict: verdictWord(record), Receipt: (*shownReceipt)(record.Receipt)}
+}
+
+// readShownRecord returns a record with what only the database says: what holds the message back, and whether its content was deleted.
+func readShownRecord(ctx context.Context, db database, record messagingriver.Record) (shownRecord, error) {
+	shown := newShownRecord(record)
+	var err error
+	shown.HeldBack, err = heldBack(ctx, db, record)
+	if err != nil {
+		return shown, err
+	}
+	if record.Message == nil { // it was deleted, or this version cannot read it
+		shown.isDeleted, err = isDeleted(ctx, db, record.Job)
+	}
+	return shown, err
 }
 
 // shownReceipt is a messaging.Receipt, whose JSON is a stored form and has the names of Go.

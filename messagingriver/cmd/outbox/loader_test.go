@@ -50,6 +50,33 @@ func TestLoadWarnsOfRecipientsThatRepeat(t *testing.T) {
 	})
 }
 
+// A line that is left out sends nothing to its recipient.
+func TestLoadDoesNotWarnOfRecipientsOfLinesThatAreLeftOut(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID\n"
+		s.run(0, "load", s.file("winter.csv", header+"ACME,+639171234567,Hi,known\n"), "--campaign", "winter")
+		file := s.file("a.csv", header+"ACME,+639171234567,Hi,known\nACME,+639171234567,,invalid\nACME,+639171234567,Hi,c\n")
+		out, said := s.run(1, "load", file, "--campaign", "spring", "--skip-invalid")
+		assert.Contains(s, out, "line 2 is not enqueued: its reference ID is known in the campaign winter\n")
+		assert.Contains(s, out, "line 3 is not enqueued: reference \"invalid\": ")
+		assert.Contains(s, out, "enqueued: 1; known: 0\n")
+		assert.Empty(s, said)
+	})
+}
+
+// A line that ends the load does not hide that the outbox has other messages for the lines before it.
+func TestLoadNamesDifferentLinesBeforeAnError(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID\n"
+		s.run(0, "load", s.file("winter.csv", header+"ACME,+639171234567,Hi,a\n"), "--campaign", "winter")
+		file := s.file("a.csv", header+"ACME,+639171234567,Hi,a\nACME,+639181234567,,b\n")
+		out, said := s.run(2, "load", file, "--campaign", "spring")
+		assert.Equal(s, "line 2 is not enqueued: its reference ID is known in the campaign winter\n", out)
+		assert.Contains(s, said, "line 3: ")
+		assert.Contains(s, said, "(enqueued: 0; known: 0)")
+	})
+}
+
 func TestRecipientOf(t *testing.T) {
 	t.Parallel()
 	for want, messages := range map[string][]messaging.Message{
@@ -82,5 +109,15 @@ func TestLoadNamesWhatIsWrongWithAChatMessage(t *testing.T) {
 			assert.NotContains(s, said, "639171234567")
 		}
 		assert.Empty(s, s.counts())
+	})
+}
+
+func TestLoadNamesTheLineWithoutAReferenceID(t *testing.T) {
+	onBoth(t, func(s shell) {
+		file := s.file("a.csv", "from,to,text,referenceID\nACME,+639171234567,Hi,\nACME,+639181234567,Hi,\n")
+		out, _ := s.run(1, "load", file, "--skip-invalid")
+		assert.Contains(s, out, `line 2 is not enqueued: reference "": ReferenceID: want 1 to 255 bytes`)
+		assert.Contains(s, out, `line 3 is not enqueued: reference "": ReferenceID: want 1 to 255 bytes`)
+		assert.NotContains(s, out, "messages[")
 	})
 }
