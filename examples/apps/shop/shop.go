@@ -34,7 +34,7 @@ type shop struct {
 	callback string // where the service reports delivery
 }
 
-// open opens the shop in a database with tables, and serves its pages and callbacks. The caller must close the shop.
+// open opens the shop in a database with tables, and serves orders and callbacks. The caller must close the shop.
 func open(ctx context.Context, in settings) (*shop, error) {
 	s, err := openDatabase(ctx, in)
 	if err != nil {
