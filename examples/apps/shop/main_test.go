@@ -1192,7 +1192,7 @@ func TestSMSForAMessageInDoubtThatHasExpired(t *testing.T) {
 			service.Inject(messagingtest.FaultDropUnread(), 1)
 			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
-			assert.Equal(t, "unknown", s.show(t, "order-1").Message)
+			assert.Equal(t, "undecided", s.show(t, "order-1").Message)
 			expire := `UPDATE river_job SET metadata = jsonb_patch(metadata, '{"expires": "2020-01-01T00:00:00Z"}') WHERE kind = 'messaging'`
 			if in.schema != "" {
 				expire = `UPDATE river_job SET metadata = metadata || '{"expires": "2020-01-01T00:00:00Z"}' WHERE kind = 'messaging'`

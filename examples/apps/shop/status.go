@@ -70,7 +70,11 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 	return order, nil
 }
 
-// stateOf returns "waiting", "looked up", "undecided" if a person must decide about a message that may have been sent, or the verdict.
+// stateOf returns the verdict on a message, or
+//
+//	waiting      it was not sent yet
+//	looked up    it may have been sent, and the outbox is finding out
+//	undecided    it may have been sent, and a person must decide
 func stateOf(record messagingriver.Record) string {
 	mayChange := record.Finalized.IsZero()
 	switch record.Verdict {
