@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
-// The statements that change the code with a reference ID when something happened to a message of it. Each may come again, early or late.
+// The statements that change the code with a reference ID after an event. The same event may come again, early or late.
 const (
 	setSent    = "UPDATE code SET status = 'sent' WHERE reference = $1 AND status = 'waiting'"
 	setFailed  = "UPDATE code SET status = 'failed' WHERE reference = $1 AND status <> 'delivered'"
@@ -84,15 +84,21 @@ func (o *otp) report(ctx context.Context, report webhook.DeliveryReport) error {
 	isDelivered := report.Status == webhook.StatusDelivered || report.Status.Supersedes(webhook.StatusDelivered) // such as read
 	switch {
 	case isDelivered:
-		if _, err = tx.ExecContext(ctx, setDelivered, reference); err == nil {
-			err = o.drop(ctx, tx, reference)
-		}
+		err = o.noteDelivered(ctx, tx, reference)
 	case report.Status.Failed() && isSMS:
 		_, err = tx.ExecContext(ctx, setFailed, reference)
 	case report.Status.Failed():
 		_, err = tx.ExecContext(ctx, hastenSMS, reference)
 	}
 	return err
+}
+
+// noteDelivered notes that a message of a code arrived, and drops the other one if it waits.
+func (o *otp) noteDelivered(ctx context.Context, tx *sql.Tx, reference string) error {
+	if _, err := tx.ExecContext(ctx, setDelivered, reference); err != nil {
+		return err
+	}
+	return o.drop(ctx, tx, reference)
 }
 
 // referenceOf returns the reference ID of the message that a report is about, or "" for a message of a code that was deleted.
@@ -118,8 +124,8 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	return "", webhook.RetryLater(5 * time.Second)
 }
 
-// lacksID reports whether the service's ID of any message is still to come. Otherwise a report without a time, about a code that was deleted, would
-// come again forever.
+// lacksID reports whether the service's ID of any message is still to come. If it is not, a report without a time is about a code that was
+// deleted, and must not come again forever.
 func lacksID(ctx context.Context, tx *sql.Tx) (lacks bool, err error) {
 	const query = "SELECT EXISTS (SELECT 1 FROM code WHERE chat_message = '' OR (sms_due IS NULL AND sms_message = ''))"
 	err = tx.QueryRowContext(ctx, query).Scan(&lacks)
