@@ -1,12 +1,13 @@
 // Command bot replies to SMS and to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each
-// message gets at most one reply, even if the service calls again or the process is killed. It confirms STOP and START, which count on every
-// channel, and sends a template if a reply comes too late for the 24-hour window of chat app 2.
+// message gets at most one reply, even if the service calls again or the process is killed. The bot confirms STOP and START, which count on
+// every channel. It sends a template if a reply comes too late for the 24-hour window of chat app 2.
 //
 //	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
 //	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
 //
-// The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
+// The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv),
+// and the variables below. It is read at the start: a new secret needs a restart.
 //
 //	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, without the outbox of another program, or the path of an SQLite
 //	                file, for one process
@@ -20,17 +21,10 @@ import (
 	"context"
 	"errors"
 	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"path"
 	"strings"
-	"sync"
 	"syscall"
-	"time"
-
-	"golang.org/x/net/netutil"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -49,8 +43,8 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
-	tasks := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
-	task, isKnown := tasks[args[0]]
+	commands := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
+	run, isKnown := commands[args[0]]
 	if !isKnown {
 		return errors.New("usage: bot [migrate | serve]")
 	}
@@ -58,7 +52,7 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return task(ctx, in)
+	return run(ctx, in)
 }
 
 // settings differ between installations.
@@ -90,7 +84,7 @@ func settingsFromEnv() (settings, error) {
 		channelID:   required("BOT_CHANNEL"),
 		newReceiver: webhook.NewReceiverFromEnv,
 	}
-	_, hooksErr := in.newReceiver() // open makes another one, with a store
+	_, hooksErr := in.newReceiver() // for its error: serveHooks makes another one, with a store
 	var clientErr error
 	in.client, clientErr = messaging.NewClientFromEnv()
 	return in, errors.Join(append(missing, hooksErr, clientErr)...)
@@ -104,84 +98,4 @@ func migrate(ctx context.Context, in settings) error {
 	}
 	defer b.close()
 	return b.createTables(ctx)
-}
-
-func listenAndServe(ctx context.Context, in settings) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, listener, in)
-}
-
-// serve serves the bot until the context ends. Then requests in flight end, and the next process sends the other replies.
-func serve(ctx context.Context, listener net.Listener, in settings) error {
-	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
-	b, err := open(ctx, in)
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	if err = b.outbox.Start(ctx); err != nil {
-		return err
-	}
-	server := newServer(&b.ServeMux)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(netutil.LimitListener(listener, 256)) }()
-	working, stopTasks := context.WithCancel(ctx)
-	defer stopTasks()
-	var tasks sync.WaitGroup
-	tasks.Go(func() { b.prune(working) })
-	select {
-	case err = <-served: // it failed
-	case <-ctx.Done():
-	}
-	stopTasks()
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second) // Outbox.Stop takes up to SendTimeout and 20 seconds
-	defer cancel()
-	stopped := make(chan error, 1)
-	go func() { stopped <- b.outbox.Stop(stopping) }() // meanwhile, so that both have the whole time
-	err = errors.Join(err, server.Shutdown(stopping), <-stopped)
-	tasks.Wait()
-	return err
-}
-
-// newServer returns a server of webhooks, with limits.
-func newServer(mux *http.ServeMux) *http.Server {
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
-	clean := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect it, and repeat the query in a body
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-	return &http.Server{ // no BaseContext of signal.NotifyContext: it would cancel the handlers at SIGTERM
-		Handler:           http.MaxBytesHandler(clean, 4<<20), // a batch of the platform has up to 3 MiB
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      40 * time.Second, // more than webhook.WithHandlerTimeout
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17,
-	}
-}
-
-// prune deletes old events, old replies and closed windows once an hour.
-func (b *bot) prune(ctx context.Context) {
-	hourly := time.NewTicker(time.Hour)
-	defer hourly.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hourly.C:
-		}
-		const keep = 7 * 24 * time.Hour
-		_, eventsErr := b.store.Prune(ctx, keep)
-		_, windowsErr := b.book.Prune(ctx)
-		repliesErr := pruneReplies(ctx, b.db, time.Now().Add(-keep))
-		if err := errors.Join(eventsErr, windowsErr, repliesErr); err != nil && ctx.Err() == nil {
-			b.logger.WarnContext(ctx, "bot: cannot prune", "error", err)
-		}
-	}
 }

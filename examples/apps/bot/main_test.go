@@ -359,12 +359,12 @@ func TestReplyThatWasReplacedCannotBeResent(t *testing.T) {
 	refused := messagingriver.Outcome{
 		Key: key, Err: messaging.ErrWindowClosed, Verdict: messaging.NotSent, Message: chatapp2.Message{To: person, ReferenceID: key.Reference},
 	}
-	require.NoError(t, c.bot.outcome(t.Context(), refused), "it may be called twice")
+	require.NoError(t, c.bot.noteOutcome(t.Context(), refused), "it may be called twice")
 	assert.Equal(t, []string{key.Reference, template.ReferenceID}, c.references())
 
 	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "hi"})
 	refused.Reference = c.reply().ReferenceID
-	require.NoError(t, c.bot.outcome(t.Context(), refused), "a person resent it before OnOutcome was called")
+	require.NoError(t, c.bot.noteOutcome(t.Context(), refused), "a person resent it before OnOutcome was called")
 	assert.Equal(t, []string{key.Reference, template.ReferenceID, refused.Reference}, c.references())
 }
 
@@ -415,6 +415,18 @@ func TestRepliesAndTemplatesExpire(t *testing.T) {
 	assert.Equal(t, 4, count)
 }
 
+// A confirmation that comes days later would confuse the person, too.
+func TestConfirmationExpires(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
+	for record, err := range c.bot.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		assert.WithinDuration(t, record.Created.Add(24*time.Hour), record.Expires, time.Minute)
+	}
+	assert.Len(t, c.references(), 1)
+}
+
 func TestOldRepliesAreDeleted(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
@@ -453,7 +465,7 @@ func TestNoTemplateForATemplate(t *testing.T) {
 		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
 		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(person, menu.ReferenceID),
 	}
-	require.NoError(t, c.bot.outcome(t.Context(), refused))
+	require.NoError(t, c.bot.noteOutcome(t.Context(), refused))
 	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())
 }
 

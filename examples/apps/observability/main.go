@@ -9,45 +9,46 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 )
 
 func main() {
 	listen := flag.String("listen", "", "the address to serve /metrics on until interrupted, such as 127.0.0.1:9464")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	rounds := 0 // without end
 	if *listen == "" {
 		rounds = 20
 	}
-	if err := run(ctx, os.Stdout, *listen, rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "observability:", err)
-		os.Exit(1) //nolint:gocritic // nothing that stop would release outlives the process
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout, *listen, rounds)
+	stop()
+	if err != nil {
+		log.Fatalln("observability:", err)
 	}
 }
 
-// run plays the given number of rounds, or without end if it is 0, and serves the metrics meanwhile.
+// run plays the given number of rounds, or without end if it is 0, and serves the metrics meanwhile. At the end it prints the counters.
 func run(ctx context.Context, out io.Writer, listen string, rounds int) (err error) {
-	if listen == "" {
-		listen = "127.0.0.1:0"
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(listen, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = listener.Close() }() // the server has closed it, unless there was none
-	spans, err := newSpans(out)
+	defer listener.Close()                                     //nolint:errcheck // the server has closed it, unless there was none
+	spans, err := stdouttrace.New(stdouttrace.WithWriter(out)) // a JSON object for each span
 	if err != nil {
 		return err
 	}
@@ -61,41 +62,47 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) (err err
 		return err
 	}
 	defer p.service.Close()
-	shop, err := openShop(ctx, t.meters.Meter("outbox"))
+	s, err := openShop(ctx, t.meters.Meter("outbox"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, shop.close()) }()
+	defer func() { err = errors.Join(err, s.close()) }()
 
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", t.metrics())
 	mux.Handle(hookPath, p.hook)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	ctx, end := context.WithCancel(ctx)
-	defer end()
+	if _, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr()); err != nil {
+		return err
+	}
+	return serveDuring(ctx, listener, mux, func(ctx context.Context) error { return playAll(ctx, s, p, rounds) })
+}
+
+// serveDuring calls a function, and serves a handler until it returns. If the server fails, the context of the function ends.
+func serveDuring(ctx context.Context, listener net.Listener, handler http.Handler, call func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Serve(listener)
-		end() // if it failed, there is nothing to play for
+		cancel()
 	}()
-	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
-	if err == nil {
-		err = playAll(ctx, shop, p, rounds)
+	callErr := call(ctx)
+	closeErr := server.Close()
+	serveErr := <-served
+	if errors.Is(serveErr, http.ErrServerClosed) {
+		serveErr = nil
 	}
-	err = errors.Join(err, server.Close())
-	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
-		err = errors.Join(err, ended)
-	}
-	return err
+	return errors.Join(callErr, closeErr, serveErr)
 }
 
-// playAll breaks the channels of the shop, and plays until the rounds are over or ctx ends, which is no error.
-func playAll(ctx context.Context, shop *shop, p *play, rounds int) error {
-	err := shop.trouble(ctx)
-	switch {
-	case errors.Is(err, context.Canceled):
+// playAll brings the channels of a shop into trouble, and then plays, until the rounds are over or the context ends.
+func playAll(ctx context.Context, s *shop, p *play, rounds int) error {
+	err := s.trouble(ctx)
+	if errors.Is(err, context.Canceled) {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	p.rounds(ctx, rounds)

@@ -4,15 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"time"
-
-	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
-	"go.opentelemetry.io/otel/sdk/trace"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -41,25 +35,38 @@ type play struct {
 func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 	const secret = "s3cret-of-16-chars" // of a test server
 	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
-	p.service.InjectRandomly(17, 0.2, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultStatus(http.StatusTooManyRequests, 0),
-		messagingtest.FaultStatus(http.StatusInternalServerError, 0), messagingtest.FaultSlow(50*time.Millisecond))
-	client, err := messaging.NewClient(p.service.URL, messaging.WithToken(p.service.Token), messaging.WithObserver(observer),
-		messaging.WithRateLimit(40, 1), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond}),
-		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
+	p.service.InjectRandomly(17, 0.2,
+		messagingtest.FaultAcceptThenDrop(),
+		messagingtest.FaultStatus(http.StatusTooManyRequests, 0),
+		messagingtest.FaultStatus(http.StatusInternalServerError, 0),
+		messagingtest.FaultSlow(50*time.Millisecond))
+	var err error
+	p.client, err = newClient(p.service, observer)
 	if err != nil {
 		return nil, err
 	}
-	p.client = client
-	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
+	if _, err = observer.ObserveBreakers(p.client); err != nil { // measured as long as the process runs
 		return nil, err
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()),
+	hooks, err := webhook.NewReceiver(
+		webhook.WithSecret("key", secret),
+		webhook.WithHook(observer.Hook()),
 		webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
 	if err != nil {
 		return nil, err
 	}
 	p.hook = hooks.SMS(p.reply)
 	return p, nil
+}
+
+// newClient returns a client of the test server, which is observed. It waits less than a program would, so that a play takes seconds.
+func newClient(service *messagingtest.Server, observer *messagingotel.Observer) (*messaging.Client, error) {
+	return messaging.NewClient(service.URL,
+		messaging.WithToken(service.Token),
+		messaging.WithObserver(observer),
+		messaging.WithRateLimit(40, 1),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond}),
+		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
 }
 
 // reply thanks the customer. The send is within the span of the message, because it has its context.
@@ -69,35 +76,6 @@ func (p *play) reply(ctx context.Context, m webhook.SMSMessage) error {
 		return webhook.RetryLater(after) // it has not gone out: the service calls again
 	}
 	return nil // what was refused would be refused again, and what may have gone out could go out twice
-}
-
-// newSpans returns an exporter that prints each span as a JSON object.
-func newSpans(out io.Writer) (trace.SpanExporter, error) {
-	return stdouttrace.New(stdouttrace.WithWriter(out))
-}
-
-// finish exports the last spans, and prints what was sent by verdict and what was received by outcome.
-func finish(t *telemetry, out io.Writer) error {
-	counters := countersOf(t.metrics())
-	if err := t.close(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(out, counters) // the exporter of spans writes no more
-	return err
-}
-
-// countersOf returns the lines of the counters of messages and events.
-func countersOf(metrics http.Handler) string {
-	w := httptest.NewRecorder()
-	metrics.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody))
-	var counters strings.Builder
-	for line := range strings.Lines(w.Body.String()) {
-		name, _, _ := strings.Cut(line, "{")
-		if name == "messaging_client_sent_messages_total" || name == "messaging_process_duration_seconds_count" {
-			counters.WriteString(line)
-		}
-	}
-	return counters.String()
 }
 
 // rounds plays n rounds, or without end if n is 0, until the context ends.
@@ -111,18 +89,6 @@ func (p *play) rounds(ctx context.Context, n int) {
 			return
 		case <-ticker.C:
 		}
-	}
-}
-
-// storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
-func (p *play) storm(ctx context.Context, i int) {
-	p.service.InjectFor(5*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
-	campaign := make([]chatapp1.Message, 40)
-	for n := range campaign {
-		campaign[n] = chatapp1.New("channel-1", customer).Text("Everything must go").WithReference(fmt.Sprint("sale-", i, "-", n))
-	}
-	for out := range p.client.ChatApp1.SendAll(ctx, slices.Values(campaign), 8) {
-		_ = out.Err
 	}
 }
 
@@ -161,5 +127,17 @@ func (p *play) round(ctx context.Context, i int) {
 		_, _ = p.client.SMS.Send(ctx, order)
 		answer.From = "" // refused, too
 		p.service.CallWebhook(ctx, p.target, answer)
+	}
+}
+
+// storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
+func (p *play) storm(ctx context.Context, i int) {
+	p.service.InjectFor(5*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	campaign := make([]chatapp1.Message, 40)
+	for n := range campaign {
+		campaign[n] = chatapp1.New("channel-1", customer).Text("Everything must go").WithReference(fmt.Sprint("sale-", i, "-", n))
+	}
+	for out := range p.client.ChatApp1.SendAll(ctx, slices.Values(campaign), 8) {
+		_ = out.Err
 	}
 }

@@ -21,8 +21,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A shop has an outbox in SQLite. Each of its channels is in trouble: SMS is paused because the service refuses the account, messages
-// over chat app 1 are discarded because their outcomes are lost and the queue is paused by a person, and over chat app 2 the service is down.
+// A shop has an outbox in SQLite, and a test server of its own. trouble brings its channels into trouble.
 type shop struct {
 	service *messagingtest.Server
 	db      *sql.DB
@@ -65,29 +64,45 @@ func (s *shop) start(ctx context.Context, meter metric.Meter) error {
 	return s.outbox.Start(ctx)
 }
 
-// trouble enqueues messages of each channel, and breaks it.
+// trouble brings each channel into trouble, one after another.
 func (s *shop) trouble(ctx context.Context) error {
+	if err := s.loseOutcomes(ctx); err != nil {
+		return err
+	}
+	if err := s.refuseAccount(ctx); err != nil {
+		return err
+	}
+	return s.takeServiceDown(ctx)
+}
+
+// loseOutcomes has messages over chat app 1 discarded, and pauses the channel, as a person does.
+func (s *shop) loseOutcomes(ctx context.Context) error {
 	s.service.Inject(messagingtest.FaultAcceptThenDrop(), 3)
 	for i := range 3 {
-		if err := s.enqueue(ctx, chatapp1.New("channel-1", customer).Text("Ready").WithReference(fmt.Sprint("lost-", i))); err != nil {
+		lost := chatapp1.New("channel-1", customer).Text("Ready").WithReference(fmt.Sprint("lost-", i))
+		if err := s.enqueue(ctx, lost); err != nil {
 			return err
 		}
 	}
-	areDiscarded := func(c messagingriver.ChannelStatus) bool { return c.States["discarded"] == 3 }
-	if err := s.until(ctx, areDiscarded); err != nil {
+	err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.States["discarded"] == 3 })
+	if err != nil {
 		return err
 	}
-	const pause = "UPDATE river_queue SET paused_at = CURRENT_TIMESTAMP WHERE name = 'messaging_chatapp1'" // as a person does with River UI
-	if _, err := s.db.ExecContext(ctx, pause); err != nil {
-		return err
-	}
+	return s.outbox.PauseChannel(ctx, "chatapp1")
+}
+
+// refuseAccount has the outbox pause SMS, because the service refuses the account.
+func (s *shop) refuseAccount(ctx context.Context) error {
 	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
-	if err := s.enqueue(ctx, sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: "waits"}); err != nil {
+	waits := sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: "waits"}
+	if err := s.enqueue(ctx, waits); err != nil {
 		return err
 	}
-	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Cause != "" }); err != nil {
-		return err
-	}
+	return s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Cause != "" })
+}
+
+// takeServiceDown has messages over chat app 2 wait, because the service is down.
+func (s *shop) takeServiceDown(ctx context.Context) error {
 	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 	for i := range 100 {
 		waits := chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Ready"}, ReferenceID: fmt.Sprint("waits-", i)}
@@ -98,12 +113,13 @@ func (s *shop) trouble(ctx context.Context) error {
 	return nil
 }
 
+// enqueue enqueues a message in a transaction of its own.
 func (s *shop) enqueue(ctx context.Context, m messaging.Message) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // nothing after the commit
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	if _, err = s.outbox.Insert(ctx, tx, m); err != nil {
 		return err
 	}

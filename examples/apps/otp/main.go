@@ -1,7 +1,7 @@
 // Command otp sends one-time codes and verifies them. A code and its chat message are one transaction, in PostgreSQL or SQLite: codes survive a
-// restart, and a kill loses none. The same code goes out by SMS, once, as soon as the chat message was refused or not sent, or a report says that
-// it failed. Otherwise the SMS goes out 20 seconds after the request, unless a report says by then that the chat message was delivered, or the
-// person has used the code.
+// restart, and a kill loses none. If the chat message was refused or not sent, or a report says that it failed, the same code goes out by SMS at
+// once. Otherwise the SMS goes out 20 seconds after the request, unless a report says by then that the chat message was delivered, or the person has
+// used the code. A code has at most one SMS.
 //
 //	go run ./examples/apps/otp            sends three codes on a test server, and ends
 //	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
@@ -22,13 +22,9 @@ import (
 	"context"
 	"errors"
 	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"path"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -50,8 +46,8 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
-	tasks := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
-	task, isKnown := tasks[args[0]]
+	commands := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
+	run, isKnown := commands[args[0]]
 	if !isKnown {
 		return errors.New("usage: otp [migrate | serve]")
 	}
@@ -59,7 +55,7 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return task(ctx, in)
+	return run(ctx, in)
 }
 
 // settings differ between installations.
@@ -92,7 +88,7 @@ func settingsFromEnv() (settings, error) {
 		newReceiver: webhook.NewReceiverFromEnv,
 		smsAfter:    20 * time.Second,
 	}
-	_, hooksErr := in.newReceiver() // open makes another one, with a store
+	_, hooksErr := in.newReceiver() // for its error: serveHooks makes another one, with a store
 	var clientErr error
 	in.client, clientErr = messaging.NewClientFromEnv()
 	return in, errors.Join(append(missing, hooksErr, clientErr)...)
@@ -106,86 +102,4 @@ func migrate(ctx context.Context, in settings) error {
 	}
 	defer o.close()
 	return o.createTables(ctx)
-}
-
-func listenAndServe(ctx context.Context, in settings) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, listener, in)
-}
-
-// serve serves codes until the context ends. Then requests in flight end, and the next process sends the other messages.
-func serve(ctx context.Context, listener net.Listener, in settings) error {
-	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
-	o, err := open(ctx, in)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-	if err = o.outbox.Start(ctx); err != nil {
-		return err
-	}
-	server := newServer(&o.ServeMux)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	working, stopTasks := context.WithCancel(ctx)
-	defer stopTasks()
-	var tasks sync.WaitGroup
-	tasks.Go(func() { every(working, time.Second, "enqueue SMS", o.enqueueDue) })
-	tasks.Go(func() { every(working, 10*time.Minute, "prune", o.prune) })
-	select {
-	case err = <-served: // it failed
-	case <-ctx.Done():
-	}
-	stopTasks()
-	outboxErr := make(chan error, 1)
-	go func() { outboxErr <- end(ctx, o.outbox.Stop) }()
-	serverErr := end(ctx, server.Shutdown)
-	tasks.Wait()
-	return errors.Join(err, serverErr, <-outboxErr)
-}
-
-// newServer returns a server with limits. docs/webhooks.md has more of them.
-func newServer(mux *http.ServeMux) *http.Server {
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
-	clean := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect it, and repeat the query, with the secret, in the response
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-	return &http.Server{
-		Handler:           http.MaxBytesHandler(clean, 4<<20),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      40 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17,
-	}
-}
-
-// end calls a function that waits for what is in flight. The outbox needs the most time: up to SendTimeout, which is 30 seconds, and 20 more.
-func end(ctx context.Context, stop func(context.Context) error) error {
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second)
-	defer cancel()
-	return stop(stopping)
-}
-
-// every calls a task at an interval, until the context ends.
-func every(ctx context.Context, interval time.Duration, name string, task func(context.Context) error) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if err := task(ctx); err != nil && ctx.Err() == nil {
-			log.Printf("otp: cannot %s: %v", name, err)
-		}
-	}
 }

@@ -460,6 +460,29 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 	}
 }
 
+// A report that PostgreSQL refuses does not keep others from being handled.
+func TestReportWithAZeroByteBlocksNoOther(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			sent := p.next(ana, "chatapp2")
+			for _, bad := range []messagingtest.DeliveryReport{
+				{ReferenceID: sent.ReferenceID + "\x00", Status: "failed"},
+				{ID: sent.ID + "\x00", Status: "failed"},
+			} {
+				service.CallWebhook(t.Context(), p.base+"/hooks/delivery?key=secret-of-a-demo", bad)
+			}
+			p.report(sent, "delivered")
+			p.waitForStatus(challenge, "delivered")
+			assert.Zero(t, p.countSMS())
+		})
+	}
+}
+
 // The page can tell a number that may be wrong from a failure. The outbox keeps neither code nor number.
 func TestStatusOfAnSMSThatIsRefused(t *testing.T) {
 	t.Parallel()

@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io"
 	"log"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -28,11 +26,12 @@ type otp struct {
 	pool     *pgxpool.Pool   // of db, or nil on SQLite
 	store    *sqlstore.Store // reports that were handled
 	outbox   *messagingriver.Outbox[*sql.Tx]
-	sender   string // of SMS
-	smsAfter time.Duration
-	callback string // where the service reports delivery
+	sender   string        // of SMS
+	smsAfter time.Duration // after a request
+	callback string        // where the service reports delivery
 }
 
+// open opens the program in a database with tables, and serves its forms and callbacks. The caller must close the program.
 func open(ctx context.Context, in settings) (*otp, error) {
 	o := &otp{sender: in.sender, smsAfter: in.smsAfter}
 	if err := o.connect(ctx, in.databaseURL); err != nil {
@@ -42,6 +41,9 @@ func open(ctx context.Context, in settings) (*otp, error) {
 		o.close()
 		return nil, err
 	}
+	o.HandleFunc("POST /codes", o.serveSend)
+	o.HandleFunc("POST /codes/status", o.serveStatus)
+	o.HandleFunc("POST /codes/verify", o.serveVerify)
 	return o, nil
 }
 
@@ -67,14 +69,6 @@ func isPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
-// close closes the database. Everything is committed.
-func (o *otp) close() {
-	_ = o.db.Close()
-	if o.pool != nil {
-		o.pool.Close()
-	}
-}
-
 // build makes the parts of the program on its database.
 func (o *otp) build(ctx context.Context, in settings) (err error) {
 	in.outbox.OnOutcome = o.noteOutcome
@@ -91,24 +85,34 @@ func (o *otp) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	logHook := webhook.WithHook(webhook.LogHook(slog.Default()))
-	hooks, err := in.newReceiver(webhook.WithStore(o.store), logHook, webhook.WithHook(errorHook()))
-	if err != nil {
-		return err
-	}
-	o.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
-	if err != nil {
-		return err
-	}
-	o.HandleFunc("POST /codes", o.serveSend)
-	o.HandleFunc("POST /codes/status", o.serveStatus)
-	o.HandleFunc("POST /codes/verify", o.serveVerify)
-	o.Handle("/hooks/delivery", hooks.Delivery(o.report))
-	return nil
+	return o.serveHooks(in)
 }
 
-// errorHook logs the errors of the store and of report, which LogHook does not log because they may hold anything. A report that another call is
-// handling, or that comes too early, is no error.
+// close closes the database. Everything is committed.
+func (o *otp) close() {
+	_ = o.db.Close()
+	if o.pool != nil {
+		o.pool.Close()
+	}
+}
+
+// serveHooks serves delivery reports, with a store in the database of the program.
+func (o *otp) serveHooks(in settings) error {
+	hooks, err := in.newReceiver(
+		webhook.WithStore(o.store),
+		webhook.WithHook(webhook.LogHook(slog.Default())),
+		webhook.WithHook(errorHook()),
+	)
+	if err != nil {
+		return err
+	}
+	o.Handle("/hooks/delivery", hooks.Delivery(o.report))
+	o.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
+	return err
+}
+
+// errorHook logs the errors of the store and of report, which LogHook does not log because they may hold anything. It skips a report
+// that another call is handling, and one that comes too early.
 func errorHook() webhook.Hook {
 	return webhook.Hook{End: func(_ context.Context, r webhook.Result) {
 		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
@@ -118,66 +122,22 @@ func errorHook() webhook.Hook {
 	}}
 }
 
-// internationalNumber is the one spelling of a number that serveSend takes. With others, such as 00639171234567, a number would get more codes than
-// maxCodes.
-var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
-
-// randomID is a request or a challenge. Whoever knows one can use it, so it must be hard to guess.
-var randomID = regexp.MustCompile(`^[A-Za-z0-9-]{20,64}$`)
-
-// serveSend sends a code to the number in the form, and responds with the challenge, with which the page asks for the status and verifies the code.
-// The page makes up a random ID for the request, such as crypto.randomUUID(), and repeats the request with it if the response was lost. Limit the
-// requests of each address, too: codes cost, and a stranger can use up those of a number.
-func (o *otp) serveSend(w http.ResponseWriter, r *http.Request) {
-	number := r.PostFormValue("to")
-	if !internationalNumber.MatchString(number) {
-		http.Error(w, "the number must begin with + and the country code, and have digits only", http.StatusBadRequest)
-		return
+// createTables creates the tables that do not exist, and updates those of the outbox. Only one process may call it at a time.
+func (o *otp) createTables(ctx context.Context) error {
+	if err := o.outbox.Migrate(ctx); err != nil {
+		return err
 	}
-	request := r.PostFormValue("request")
-	if !randomID.MatchString(request) {
-		http.Error(w, "the request must have a random ID of 20 to 64 letters, digits and hyphens", http.StatusBadRequest)
-		return
-	}
-	challenge, err := o.send(r.Context(), number, request)
-	respond(w, r, http.StatusAccepted, challenge, err)
+	_, err := o.db.ExecContext(ctx, codeTable)
+	return err
 }
 
-// serveStatus responds with the status of the code of a challenge, which is in the form because logs have paths.
-func (o *otp) serveStatus(w http.ResponseWriter, r *http.Request) {
-	status, err := o.status(r.Context(), r.PostFormValue("challenge"))
-	respond(w, r, http.StatusOK, status, err)
-}
-
-// serveVerify responds with the number that the code was sent to. Log in that number, and never one of a form: a stranger could verify a code of
-// his own, and name the number of another person.
-func (o *otp) serveVerify(w http.ResponseWriter, r *http.Request) {
-	number, err := o.verify(r.Context(), r.PostFormValue("challenge"), r.PostFormValue("code"))
-	respond(w, r, http.StatusOK, number, err)
-}
-
-var (
-	errWrong   = errors.New("the code is wrong")
-	errInvalid = errors.New("the code is no longer valid; ask for another one")
-	errTooMany = errors.New("too many codes; try again in five minutes")
-)
-
-// respond responds with a text, unless there is an error.
-func respond(w http.ResponseWriter, r *http.Request, statusCode int, text string, err error) {
-	switch {
-	case errors.Is(err, errWrong):
-		http.Error(w, err.Error(), http.StatusForbidden)
-	case errors.Is(err, errInvalid):
-		http.Error(w, err.Error(), http.StatusGone)
-	case errors.Is(err, errTooMany):
-		http.Error(w, err.Error(), http.StatusTooManyRequests)
-	case err != nil:
-		log.Printf("otp: %s: %v", r.Pattern, err) //nolint:gosec // the path in the pattern is fixed
-		http.Error(w, "try again", http.StatusServiceUnavailable)
-	default:
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Type", "text/plain")
-		w.WriteHeader(statusCode)
-		_, _ = io.WriteString(w, text) //nolint:gosec // as plain text
+// prune deletes codes that have expired, with their digits and numbers, and old reports.
+func (o *otp) prune(ctx context.Context) error {
+	expired := "SELECT reference FROM code WHERE expires <= $1"
+	if o.pool != nil { // a request may delete the same rows in another order: a deadlock
+		expired += " FOR UPDATE SKIP LOCKED"
 	}
+	_, codesErr := o.db.ExecContext(ctx, "DELETE FROM code WHERE reference IN ("+expired+")", time.Now().UnixMilli())
+	_, reportsErr := o.store.Prune(ctx, 7*24*time.Hour)
+	return errors.Join(codesErr, reportsErr)
 }

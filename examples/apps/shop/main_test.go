@@ -1192,7 +1192,7 @@ func TestSMSForAMessageInDoubtThatHasExpired(t *testing.T) {
 			service.Inject(messagingtest.FaultDropUnread(), 1)
 			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
 			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
-			assert.Equal(t, "unknown", s.show(t, "order-1").Message)
+			assert.Equal(t, "undecided", s.show(t, "order-1").Message)
 			expire := `UPDATE river_job SET metadata = jsonb_patch(metadata, '{"expires": "2020-01-01T00:00:00Z"}') WHERE kind = 'messaging'`
 			if in.schema != "" {
 				expire = `UPDATE river_job SET metadata = metadata || '{"expires": "2020-01-01T00:00:00Z"}' WHERE kind = 'messaging'`
@@ -1240,11 +1240,93 @@ func TestShowOrder(t *testing.T) {
 			}
 			_, err = s.db.ExecContext(t.Context(), kill)
 			require.NoError(t, err)
-			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"unknown"}`, s.get(t, "order-1"))
+			assert.Equal(t, `{"id":"order-1","channel":"chatapp2","message":"looked up"}`, s.get(t, "order-1"))
 
 			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET delivery = 'delivered', verdict = 'accepted', reference = 'order-1-sms'")
 			require.NoError(t, err)
 			assert.Equal(t, `{"id":"order-1","channel":"sms","message":"delivered"}`, s.get(t, "order-1"))
+		})
+	}
+}
+
+// PostgreSQL refuses a text with a zero byte.
+func TestShowOrderWithAnIDThatNoOrderHas(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, messagingtest.NewServer(t), in)
+			for _, path := range []string{"/orders/%00", "/orders/order-1%00", "/orders/%ff", "/orders/order-1"} {
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+				assert.Equal(t, http.StatusNotFound, w.Code, path)
+			}
+		})
+	}
+}
+
+func TestShowOrderHasTheErrorCodeOfAFailedReport(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const user = "US.13491208655302741918" // gets no SMS
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			s.takeAccepted(t, "order-1", user)
+			failed := messagingtest.DeliveryReport{ReferenceID: "order-1", Status: "failed", ErrorCode: "131026\x00"} // PostgreSQL stores no zero byte
+			require.Equal(t, []int{http.StatusOK}, s.call(t, service, failed))
+			assert.Equal(t, shownOrder{ID: "order-1", Channel: "chatapp2", Message: "failed", Reason: "131026"}, s.show(t, "order-1"))
+			delivered := messagingtest.DeliveryReport{ReferenceID: "order-1", Status: "delivered"}
+			require.Equal(t, []int{http.StatusOK}, s.call(t, service, delivered))
+			assert.Equal(t, shownOrder{ID: "order-1", Channel: "chatapp2", Message: "delivered"}, s.show(t, "order-1"))
+		})
+	}
+}
+
+// A message with an unknown outcome is kept until a person has decided. When it is deleted, the shop knows that, but not the decision.
+func TestShowOrderThatAPersonMustDecide(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
+			order := s.show(t, "order-1")
+			assert.Equal(t, "undecided", order.Message)
+			assert.NotEmpty(t, order.Reason)
+			_, err := s.outbox.Resolve(t.Context(), messagingriver.Drop, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
+			require.NoError(t, err)
+			assert.Equal(t, "unknown", s.show(t, "order-1").Message)
+
+			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET reference = 'old'") // the outbox has no such message
+			require.NoError(t, err)
+			assert.Equal(t, "decided", s.show(t, "order-1").Message)
+		})
+	}
+}
+
+// A report that PostgreSQL refuses does not keep others from being handled.
+func TestReportWithAZeroByteBlocksNoOther(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			s.takeAccepted(t, "order-1", "+639171234567")
+			for _, bad := range []messagingtest.DeliveryReport{
+				{ReferenceID: "order-1\x00", Status: "delivered"},
+				{ID: "id\x00", Status: "delivered"},
+			} {
+				s.call(t, service, bad)
+			}
+			good := messagingtest.DeliveryReport{ReferenceID: "order-1", Status: "delivered"}
+			require.Equal(t, []int{http.StatusOK}, s.call(t, service, good))
+			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 		})
 	}
 }

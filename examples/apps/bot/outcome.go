@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
+)
+
+// noteOutcome notes the message ID of each reply, logs each message that was not accepted, and replaces a reply that was too late for the window.
+func (b *bot) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
+	if err := noteMessageID(ctx, b.db, outcome.Reference, outcome.Receipt.ID); err != nil {
+		return err
+	}
+	if outcome.Err == nil {
+		return nil
+	}
+	b.logger.WarnContext(ctx, "bot: a message was not accepted", "reference_id", outcome.Reference,
+		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
+	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
+	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
+	if isReply && !outcome.MayHaveBeenSent() && errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+		return b.replaceUnsent(ctx, outcome.Key, reply.To)
+	}
+	return nil
+}
+
+// toDo says what a person has to do about a message that was not accepted.
+func toDo(outcome messagingriver.Outcome) string {
+	switch {
+	case outcome.Verdict == messaging.Unknown:
+		return `it may have gone out: see "outbox list", and decide by "outbox resolve"`
+	case errors.Is(outcome.Err, messaging.ErrOptedOut):
+		return "someone who opted out wrote again: the number is in bot_reply; call, or write by hand"
+	default:
+		return "see the error"
+	}
+}
+
+// replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
+// longer resend it. If replaceUnsent is called again, the reply is gone, and no second template is sent.
+func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to string) error {
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	dropped, err := b.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
+	if err != nil || dropped == 0 { // a person has resent it
+		return err
+	}
+	if err = b.enqueue(ctx, tx, b.template(to, key.Reference)); err != nil {
+		return b.skipInvalid(ctx, err)
+	}
+	return tx.Commit()
+}
+
+// report completes a message whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
+func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
+	if report.Ambiguous { // it may be about another message
+		b.logger.WarnContext(ctx, "bot: an ambiguous report changes nothing", "report", report)
+		return nil
+	}
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID},
+		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
+		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	if err != nil {
+		return err
+	}
+	return b.noteStatus(ctx, tx, report)
+}
+
+// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
+// that of its delivery, and then changes nothing.
+func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
+	reply, err := findReply(ctx, tx, report) // the zero reply for another message
+	if err != nil || !report.Status.Supersedes(reply.status) {
+		return err
+	}
+	if report.Status.Failed() {
+		b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
+	}
+	if err = setStatus(ctx, tx, reply.reference, report.Status); err != nil {
+		return err
+	}
+	wasTooLate := report.Status.Failed() && report.ErrorCode == windowClosed
+	if reply.channel != "chatapp2" || !wasTooLate {
+		return nil
+	}
+	err = b.enqueue(ctx, tx, b.template(reply.person, reply.reference))
+	return b.skipInvalid(ctx, err)
+}
+
+// windowClosed is the platform's code for a reply that it accepted after the window had closed.
+const windowClosed = "131047"

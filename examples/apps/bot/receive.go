@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
+)
+
+// inbound is a message that a person wrote.
+type inbound struct {
+	conversations.Inbound
+
+	id          string // of the message, or empty
+	isAmbiguous bool   // From may be someone else
+	isInGroup   bool   // a reply to From would surprise the person
+	isQuestion  bool   // the person wrote something, and did not only react to an earlier message or change it
+}
+
+func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
+	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, isAmbiguous: m.Ambiguous, isQuestion: true})
+}
+
+func (b *bot) receiveChat(ctx context.Context, m webhook.ChatMessage) error {
+	return b.receive(ctx, inbound{
+		Inbound:     conversations.FromChat(m),
+		id:          m.ID,
+		isAmbiguous: m.Ambiguous,
+		isInGroup:   m.GroupID != "",
+		isQuestion:  isQuestion(m.Content),
+	})
+}
+
+// isQuestion reports whether a person wrote something, and did not only react to an earlier message or change it.
+func isQuestion(content webhook.Content) bool {
+	switch content.(type) {
+	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
+		return false
+	case webhook.Text, webhook.Media, webhook.Location, webhook.Contacts, webhook.Reply, webhook.Product, webhook.Order,
+		webhook.RequestWelcome, webhook.Unknown:
+	}
+	return true
+}
+
+// receive notes a message and enqueues the reply, in the transaction that notes the event as handled. It notes a message to which it does not
+// reply, too, so that no STOP is lost.
+func (b *bot) receive(ctx context.Context, m inbound) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	decision, err := b.book.Note(ctx, tx, m.Inbound)
+	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.isAmbiguous:
+		b.logger.WarnContext(ctx, "bot: an ambiguous message gets no reply", "channel", m.Channel.String())
+		return nil
+	case m.isInGroup:
+		return nil
+	case decision.OptOut || decision.OptIn:
+		return b.confirm(ctx, tx, m, decision)
+	case !m.isQuestion:
+		return nil
+	}
+	word := cmp.Or(m.ButtonID, m.ButtonTitle, strings.TrimSpace(m.Text)) // the ID of a tapped button is like a text
+	if strings.EqualFold(word, "order") {
+		return b.reply(ctx, tx, m, "Your order is on its way.")
+	}
+	return b.reply(ctx, tx, m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
+}
+
+// notePreference notes that a person stopped or resumed marketing in the app.
+func (b *bot) notePreference(ctx context.Context, p webhook.Preference) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	err = b.book.NotePreference(ctx, tx, p)
+	if errors.Is(err, conversations.ErrNoPerson) {
+		return nil
+	}
+	return err
+}

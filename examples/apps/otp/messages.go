@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// chatMessage returns the chat message of a code.
+func (o *otp) chatMessage(c code) chatapp2.Message {
+	return chatapp2.Message{
+		To:          c.number,
+		ReferenceID: c.reference,
+		CallbackURL: o.callback,
+		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
+			chatapp2.Body(c.digits),
+			chatapp2.URLButton{Suffix: c.digits, OneTimeCode: true},
+		}},
+	}
+}
+
+// smsOf returns the SMS of a code.
+func (o *otp) smsOf(c code) sms.Message {
+	return sms.Message{
+		From:        o.sender,
+		To:          c.number,
+		Text:        "Your code is " + c.digits + ". It is valid for 5 minutes.",
+		ReferenceID: c.reference + suffixSMS,
+		CallbackURL: o.callback,
+	}
+}
+
+// suffixSMS follows the reference ID of a code in that of its SMS.
+const suffixSMS = "-sms"
+
+// enqueue enqueues a message with a code, which is not sent once the code has expired. It also goes to people who opted out.
+func (o *otp) enqueue(ctx context.Context, tx *sql.Tx, message messaging.Message, expires int64) error {
+	left := time.Until(time.UnixMilli(expires))
+	options := messagingriver.InsertOptions{
+		Priority:  messagingriver.Urgent,
+		Unguarded: true,
+		Expire:    max(left, time.Second), // 0 is no limit
+	}
+	_, err := o.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options)
+	return err
+}
+
+// drop drops the messages of a code that wait. One that is being sent goes out.
+func (o *otp) drop(ctx context.Context, tx *sql.Tx, reference string) error {
+	_, err := o.outbox.ResolveTx(ctx, tx, messagingriver.Drop,
+		messagingriver.Key{Channel: "chatapp2", Reference: reference},
+		messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS})
+	return err
+}
+
+// enqueueDue enqueues all SMS that are due. All processes call it every second.
+func (o *otp) enqueueDue(ctx context.Context) error {
+	for {
+		isEnqueued, err := o.enqueueNext(ctx)
+		if err != nil || !isEnqueued {
+			return err
+		}
+	}
+}
+
+// enqueueNext enqueues an SMS that is due, and notes it in the same transaction, so that a code has one SMS. It reports false if none is due.
+func (o *otp) enqueueNext(ctx context.Context) (bool, error) {
+	tx, err := o.db.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	const take = `UPDATE code SET sms_due = NULL
+		WHERE reference = (SELECT reference FROM code WHERE sms_due <= $1 AND expires > $1 LIMIT 1) AND sms_due <= $1
+		RETURNING reference, number, digits, expires`
+	var due code
+	row := tx.QueryRowContext(ctx, take, time.Now().UnixMilli())
+	err = row.Scan(&due.reference, &due.number, &due.digits, &due.expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err = o.enqueue(ctx, tx, o.smsOf(due), due.expires); err != nil {
+		return false, err
+	}
+	return true, tx.Commit()
+}
