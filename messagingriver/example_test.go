@@ -136,7 +136,7 @@ func ExampleOutbox_InsertMany() {
 }
 
 // A reference ID that is known for another recipient is a mistake: the message is not enqueued.
-func ExampleOutbox_InsertNew() {
+func ExampleOutbox_InsertManyReturningKnown() {
 	shop, err := openShop(messagingriver.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -153,7 +153,7 @@ func ExampleOutbox_InsertNew() {
 	defer tx.Rollback() //nolint:errcheck // the example ends here
 	for _, to := range []string{"+639171234567", "+639181234567"} {
 		message := sms.Message{From: "ACME", To: to, Text: "Your order is ready", ReferenceID: "order-17"}
-		known, err := shop.outbox.InsertNew(ctx, tx, []messaging.Message{message}, messagingriver.InsertOptions{})
+		known, err := shop.outbox.InsertManyReturningKnown(ctx, tx, []messaging.Message{message}, messagingriver.InsertOptions{})
 		if err != nil {
 			fmt.Println(err)
 			return

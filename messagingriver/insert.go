@@ -101,7 +101,7 @@ func (i *InsertOptions) complete() error {
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back.
 //
 // The reference ID identifies the message, and an unknown outcome is looked up by it. Insert reports whether the message is new. If the
-// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false; InsertNew also returns its record.
+// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false; InsertManyReturningKnown also returns its record.
 // Completed and cancelled messages count for Options.Keep.
 //
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
@@ -136,9 +136,9 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	return len(jobs) - len(known), nil
 }
 
-// InsertNew is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order. They may differ from
+// InsertManyReturningKnown is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order. They may differ from
 // the given messages, such as by their campaign or their recipient.
-func (o *Outbox[TTx]) InsertNew(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) ([]Record, error) {
+func (o *Outbox[TTx]) InsertManyReturningKnown(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) ([]Record, error) {
 	jobs, err := o.jobsOf(messages)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,28 @@ func TestPauseChannel(t *testing.T) {
 	})
 }
 
+func TestPausedChannels(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		paused, err := r.PausedChannels(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, paused)
+
+		r.insert(t, messagingriver.InsertOptions{}, text("waits"))
+		require.NoError(t, r.PauseChannel(t.Context(), "sms"))
+		require.NoError(t, r.PauseChannel(t.Context(), "chatapp1"))
+		paused, err = r.PausedChannels(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []messagingriver.ChannelStatus{{Channel: "chatapp1", Paused: true}, {Channel: "sms", Paused: true}}, paused)
+
+		require.NoError(t, r.ResumeChannel(t.Context(), "chatapp1"))
+		paused, err = r.PausedChannels(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []messagingriver.ChannelStatus{{Channel: "sms", Paused: true}}, paused)
+	})
+}
+
 // The outbox does not end the pause of a person, even if it had paused the channel itself, and no message probes.
 func TestPauseChannelDuringAPauseOfTheOutbox(t *testing.T) {
 	t.Parallel()

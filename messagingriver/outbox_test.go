@@ -33,15 +33,15 @@ func TestOutboxSends(t *testing.T) {
 }
 
 // The records are of the messages as the outbox has them, and not as they were given.
-func TestInsertNewReturnsTheKnownMessages(t *testing.T) {
+func TestInsertManyReturningKnown(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
-		require.Empty(t, r.insertNew(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"), chat("a"), text("a")))
+		require.Empty(t, r.insertReturningKnown(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"), chat("a"), text("a")))
 
 		other := text("a")
 		other.To = "+639181234567"
-		known := r.insertNew(t, messagingriver.InsertOptions{Campaign: "summer"}, other, text("b"))
+		known := r.insertReturningKnown(t, messagingriver.InsertOptions{Campaign: "summer"}, other, text("b"))
 		require.Len(t, known, 1)
 		stored, err := r.Get(t.Context(), "a")
 		require.NoError(t, err)

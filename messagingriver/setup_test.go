@@ -99,8 +99,8 @@ type rig interface {
 	setClock(ahead time.Duration)
 	// insert enqueues messages in a transaction of their own and returns how many are new.
 	insert(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) int
-	// insertNew is like insert and returns the messages that were known.
-	insertNew(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) []messagingriver.Record
+	// insertReturningKnown is like insert and returns the messages that were known.
+	insertReturningKnown(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) []messagingriver.Record
 	// tryInsert is like insert, and rolls back after an error.
 	tryInsert(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) (int, error)
 	// start works the queue until stop or the end of the test.
@@ -283,14 +283,14 @@ func (r rigOf[TTx]) insert(t testing.TB, options messagingriver.InsertOptions, m
 	return added
 }
 
-func (r rigOf[TTx]) insertNew(
+func (r rigOf[TTx]) insertReturningKnown(
 	t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message,
 ) []messagingriver.Record {
 	t.Helper()
 	tx, commit, rollBack, err := r.begin(t.Context())
 	require.NoError(t, err)
 	defer rollBack() //nolint:errcheck // nothing after the commit
-	known, err := r.InsertNew(t.Context(), tx, messages, options)
+	known, err := r.InsertManyReturningKnown(t.Context(), tx, messages, options)
 	require.NoError(t, err)
 	require.NoError(t, commit())
 	return known

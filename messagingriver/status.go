@@ -26,9 +26,27 @@ type ChannelStatus struct {
 	NextRequest time.Time `json:"nextRequest,omitzero"`
 }
 
-// Status returns the state of every channel, sorted by name. It reads all messages.
+// Status returns the state of every channel, sorted by name. It reads all messages, completed ones too. PausedChannels is faster.
 func (o *Outbox[TTx]) Status(ctx context.Context) ([]ChannelStatus, error) {
 	return o.status(ctx, o.database.statements.messageCount)
+}
+
+// PausedChannels returns the state of the channels that are paused, by the outbox or by a person, sorted by name. It reads no messages, so
+// States, LookedUp and Oldest are zero. A program can call it for each request, such as to send a one-time code over another channel.
+func (o *Outbox[TTx]) PausedChannels(ctx context.Context) ([]ChannelStatus, error) {
+	queues, err := o.queueStatus(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var paused []ChannelStatus
+	for _, name := range o.channelNames() {
+		channel := ChannelStatus{Channel: name}
+		channel.setPause(queues)
+		if channel.Paused {
+			paused = append(paused, channel)
+		}
+	}
+	return paused, nil
 }
 
 // openStatus is Status without completed and cancelled messages.
@@ -59,8 +77,8 @@ func (o *Outbox[TTx]) status(ctx context.Context, statement string) ([]ChannelSt
 	if err := o.database.readJSON(ctx, &counts, statement); err != nil {
 		return nil, err
 	}
-	var queues []queueStatus
-	if err := o.database.readJSON(ctx, &queues, o.database.statements.queueStatus); err != nil {
+	queues, err := o.queueStatus(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var channels []ChannelStatus
@@ -68,6 +86,13 @@ func (o *Outbox[TTx]) status(ctx context.Context, statement string) ([]ChannelSt
 		channels = append(channels, channelStatus(name, counts, queues))
 	}
 	return channels, nil
+}
+
+// queueStatus returns the pauses of all queues.
+func (o *Outbox[TTx]) queueStatus(ctx context.Context) ([]queueStatus, error) {
+	var queues []queueStatus
+	err := o.database.readJSON(ctx, &queues, o.database.statements.queueStatus)
+	return queues, err
 }
 
 // channelStatus returns the state of one channel.
@@ -84,12 +109,17 @@ func channelStatus(name string, counts []messageCount, queues []queueStatus) Cha
 		waited := time.Duration(count.Oldest * float64(time.Second))
 		channel.Oldest = max(channel.Oldest, waited)
 	}
+	channel.setPause(queues)
+	return channel
+}
+
+// setPause sets Paused, Cause and NextRequest to those of the channel's queue.
+func (s *ChannelStatus) setPause(queues []queueStatus) {
 	for _, queue := range queues {
-		if queue.Name == queueOf(name) {
-			channel.Paused = queue.Paused == 1
-			channel.Cause = queue.Cause
-			channel.NextRequest, _ = time.Parse(time.RFC3339Nano, queue.Next)
+		if queue.Name == queueOf(s.Channel) {
+			s.Paused = queue.Paused == 1
+			s.Cause = queue.Cause
+			s.NextRequest, _ = time.Parse(time.RFC3339Nano, queue.Next)
 		}
 	}
-	return channel
 }

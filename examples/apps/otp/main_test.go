@@ -317,6 +317,21 @@ func TestSilentChatMessageIsFollowedByAnSMSAfterTheWait(t *testing.T) {
 	}
 }
 
+func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			require.NoError(t, p.o.outbox.PauseChannel(t.Context(), "chatapp2"))
+			p.ask(ana)
+			p.next(ana, "sms")
+			assert.Equal(t, 1, p.countSMS())
+		})
+	}
+}
+
 func TestNoSMSOnceThePersonHasTheCode(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -59,28 +60,39 @@ func (o *otp) drop(ctx context.Context, tx *sql.Tx, reference string) error {
 	return err
 }
 
-// enqueueDue enqueues all SMS that are due. All processes call it every second.
+// enqueueDue enqueues all SMS that are due. All processes call it every second. While chat app 2 is paused, all are due.
 func (o *otp) enqueueDue(ctx context.Context) error {
+	paused, err := o.outbox.PausedChannels(ctx)
+	if err != nil {
+		return err
+	}
+	due := time.Now()
+	if slices.ContainsFunc(paused, isChatApp2) {
+		due = due.Add(o.smsAfter)
+	}
 	for {
-		isEnqueued, err := o.enqueueNext(ctx)
+		isEnqueued, err := o.enqueueNext(ctx, due)
 		if err != nil || !isEnqueued {
 			return err
 		}
 	}
 }
 
-// enqueueNext enqueues an SMS that is due, and notes it in the same transaction, so that a code has one SMS. It reports false if none is due.
-func (o *otp) enqueueNext(ctx context.Context) (bool, error) {
+func isChatApp2(channel messagingriver.ChannelStatus) bool { return channel.Channel == "chatapp2" }
+
+// enqueueNext enqueues an SMS that is due at a time, and notes it in the same transaction, so that a code has one SMS. It reports false if none is
+// due.
+func (o *otp) enqueueNext(ctx context.Context, at time.Time) (bool, error) {
 	tx, err := o.db.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	const take = `UPDATE code SET sms_due = NULL
-		WHERE reference = (SELECT reference FROM code WHERE sms_due <= $1 AND expires > $1 LIMIT 1) AND sms_due <= $1
+		WHERE reference = (SELECT reference FROM code WHERE sms_due <= $1 AND expires > $2 LIMIT 1) AND sms_due <= $1
 		RETURNING reference, number, digits, expires`
 	var due code
-	row := tx.QueryRowContext(ctx, take, time.Now().UnixMilli())
+	row := tx.QueryRowContext(ctx, take, at.UnixMilli(), time.Now().UnixMilli())
 	err = row.Scan(&due.reference, &due.number, &due.digits, &due.expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil

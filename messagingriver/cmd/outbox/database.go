@@ -27,6 +27,7 @@ type database interface {
 
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
+	PausedChannels(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
@@ -40,8 +41,6 @@ type database interface {
 	insert(ctx context.Context, entries []entry) (known map[messagingriver.Key]messagingriver.Record, err error)
 	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
 	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
-	// isPaused reports whether the queue of a channel is paused. Unlike Status, it reads no messages.
-	isPaused(ctx context.Context, channel string) (bool, error)
 	close()
 }
 
@@ -171,7 +170,7 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (map[messaging
 	known := map[messagingriver.Key]messagingriver.Record{}
 	err := o.inTx(ctx, func(tx TTx) error {
 		for _, options := range order {
-			records, err := o.InsertNew(ctx, tx, byOptions[options], options)
+			records, err := o.InsertManyReturningKnown(ctx, tx, byOptions[options], options)
 			if err != nil {
 				return err
 			}
@@ -204,13 +203,6 @@ func queryTexts(ctx context.Context, db database, statement string, parameters .
 		texts = append(texts, text)
 	}
 	return texts, rows.Err()
-}
-
-func (o outbox[TTx]) isPaused(ctx context.Context, channel string) (bool, error) {
-	statement := "SELECT EXISTS (SELECT 1 FROM " + o.schema + "river_queue WHERE name = $1 AND paused_at IS NOT NULL)"
-	isPaused := false
-	err := o.db.QueryRowContext(ctx, statement, "messaging_"+channel).Scan(&isPaused)
-	return isPaused, err
 }
 
 func (o outbox[TTx]) close() { o.closeDB() }

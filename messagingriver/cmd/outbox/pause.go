@@ -81,15 +81,11 @@ func heldBack(ctx context.Context, db database, record messagingriver.Record) (s
 
 // pauseOf returns why a channel is paused, or "" if it is not.
 func pauseOf(ctx context.Context, db database, channel string) (string, error) {
-	isPaused, err := db.isPaused(ctx, channel)
-	if err != nil || !isPaused { // Status would read all messages
-		return "", err
-	}
-	channels, err := db.Status(ctx)
+	paused, err := db.PausedChannels(ctx)
 	if err != nil {
 		return "", err
 	}
-	for _, status := range channels {
+	for _, status := range paused {
 		if status.Channel == channel {
 			return pauseText(status), nil
 		}
@@ -107,7 +103,7 @@ still in trouble, the outbox pauses the channel again.`,
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		channel := args[0]
-		wasPaused, readErr := db.isPaused(cmd.Context(), channel)
+		pause, readErr := pauseOf(cmd.Context(), db, channel)
 		if err := db.ResumeChannel(cmd.Context(), channel); err != nil { // it explains better than readErr what is wrong with the database
 			return err
 		}
@@ -115,7 +111,7 @@ still in trouble, the outbox pauses the channel again.`,
 			return readErr
 		}
 		text := channel + " was not paused\n"
-		if wasPaused {
+		if pause != "" {
 			text = channel + " is resumed\n"
 		}
 		return op.print(cmd.OutOrStdout(), channelResult{Done: "resume", Channel: channel}, text)
