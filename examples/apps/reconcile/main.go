@@ -8,19 +8,25 @@
 // the path of an SQLite file (default reconcile.db). Each account needs a database, or a schema, of its own. The sums are CSV on standard output,
 // by sender, status and currency.
 //
+// # Records
+//
 // The records are CSV, too, with the columns reference, recipient, verdict (accepted, refused, not sent or unknown), began and ended (of the
 // attempt, such as 2026-11-23T08:00:00+08:00; ended is empty if the process was killed). A record belongs to the day of its end, or of its beginning
 // if it has no end. It is searched in all days that were listed, because a message that was sent around midnight may be listed on either day. So
-// include an hour before and after the day. What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the
-// verdict of an unknown record that was found.
+// include an hour before and after the day.
+//
+// What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the verdict of an unknown record that was
+// found. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program again with
+// -day. Once the next day is listed, too, a message of midnight is found.
+//
+// # Interruptions
 //
 // The program stores the rows with the position of the listing. If it is interrupted and started again, it continues after the last page, and
-// counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed. Until that listing
-// ends, the rows of the one before count. If the service counts other rows than it listed, the program ends with an error, after its output.
+// counts each SMS once. The log names the days that are unfinished: start it again with -day. Once the day is complete, the program lists it again,
+// for rows that came late and statuses that have changed. Until that listing ends, the rows of the one before count. If the service counts other
+// rows than it listed, the program ends with an error, after its output.
 //
-// Left to you: store the verdicts that were settled, act on the other differences (see docs/listing.md), and start the program again with -day for a
-// day that the log calls unfinished or whose records were "not listed". Once the next day is listed, too, a message of midnight is found. The
-// database holds phone numbers.
+// The database holds phone numbers.
 package main
 
 import (
