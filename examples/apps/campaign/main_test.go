@@ -306,7 +306,8 @@ func TestInvalidLines(t *testing.T) {
 	results := p.results()
 	assert.Equal(t, 2, strings.Count(results, ",accepted,"), "%s", results)
 	for _, line := range []string{
-		`spring/2,invalid,,"line 3: `, `spring/1,invalid,,"line 4: `, `spring/3,invalid,,"line 5: `, `spring/,invalid,,"line 6: `,
+		`spring/2,invalid,,"line 3: `, `spring/1,invalid,,line 4: an earlier line has the same id,`, `spring/3,invalid,,"line 5: `,
+		`spring/,invalid,,line 6: the id is absent,`,
 		`spring/5,invalid,,"line 7: `, `spring/,invalid,,"line 8: `,
 	} {
 		assert.Contains(t, results, line)
@@ -540,7 +541,7 @@ func TestTextThatDoesNotEnd(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(p.folder, "results.csv"))
 }
 
-// At night nothing is sent, and the program ends when it is asked to.
+// At night nothing is sent, and the program ends when it is asked to. Its results say that the message waits.
 func TestNothingIsSentAtNight(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
@@ -550,6 +551,28 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
 	assert.Empty(t, p.service.Sent())
+	assert.Regexp(t, `\nspring/17,waits,,.*,\+639171234567,\n$`, p.results())
+}
+
+// A campaign that is interrupted before all messages are final writes what is known of each, and keeps what an earlier start wrote.
+func TestInterruptedCampaignHasResults(t *testing.T) {
+	t.Parallel()
+	recipients := "id,number,text\n1,+639171234567,Spring sale\n"
+	p := newProgram(t, 12, recipients)
+	require.NoError(t, p.start().Wait())
+	first := p.service.Sent()[0]
+	p.deleteMessages()
+	p.write(recipients + "2,+639181234567,Spring sale\n3,12,Spring sale\n")
+	process := p.command()
+	process.Env = append(process.Env, "CAMPAIGN_OPENS=00:00", "CAMPAIGN_CLOSES=00:01") // it is noon
+	require.NoError(t, process.Start())
+	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+	results := p.results()
+	assert.Contains(t, results, "spring/1,accepted,"+first.ID+",,0.50,XTS,+639171234567,\n")
+	assert.Regexp(t, `\nspring/2,waits,,.*,\+639181234567,\n`, results)
+	assert.Contains(t, results, "spring/3,invalid,,")
 }
 
 // A campaign of another zone would send the messages of the first in its night.
@@ -596,24 +619,6 @@ func TestMessageFromNoPerson(t *testing.T) {
 	require.Error(t, process.Wait())
 }
 
-func TestUntilMorning(t *testing.T) {
-	t.Parallel()
-	zone, err := time.LoadLocation("Europe/Berlin") // its clocks go forward on 29 March 2026 at 2:00
-	require.NoError(t, err)
-	for _, tt := range []struct {
-		at   time.Time
-		want time.Duration
-	}{
-		{time.Date(2026, 3, 27, 8, 0, 0, 0, zone), 0},
-		{time.Date(2026, 3, 27, 19, 59, 0, 0, zone), 0},
-		{time.Date(2026, 3, 27, 20, 0, 0, 0, zone), 12 * time.Hour},
-		{time.Date(2026, 3, 27, 7, 59, 0, 0, zone), time.Minute},
-		{time.Date(2026, 3, 28, 20, 0, 0, 0, zone), 11 * time.Hour},
-	} {
-		assert.Equal(t, tt.want, untilMorning(tt.at), tt.at)
-	}
-}
-
 func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 12, "id,number,text\n17,+639171234567,Spring sale\n")
@@ -653,6 +658,17 @@ func TestWebhookThatFails(t *testing.T) {
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }
+
+func TestSettingsNameWhatIsWrong(t *testing.T) {
+	for name, value := range map[string]string{"CAMPAIGN_OPENS": "8", "CAMPAIGN_CLOSES": "25:00", "CAMPAIGN_SETTLE_FOR": "15"} {
+		t.Setenv(name, value)
+	}
+	t.Setenv("CAMPAIGN_ZONE", "Asia/Nowhere")
+	_, err := settingsFromEnv(t.TempDir())
+	for _, name := range []string{"CAMPAIGN_OPENS: ", "CAMPAIGN_CLOSES: ", "CAMPAIGN_SETTLE_FOR: ", "CAMPAIGN_ZONE"} {
+		require.ErrorContains(t, err, name)
+	}
+}
 
 func TestCommandNamesAllThatIsMissing(t *testing.T) {
 	for _, name := range []string{

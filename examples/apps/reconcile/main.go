@@ -8,21 +8,28 @@
 // the path of an SQLite file (default reconcile.db). Each account needs a database, or a schema, of its own. The sums are CSV on standard output,
 // by sender, status and currency.
 //
+// # Records
+//
 // The records are CSV, too, with the columns reference, recipient, verdict (accepted, refused, not sent or unknown), began and ended (of the
 // attempt, such as 2026-11-23T08:00:00+08:00; ended is empty if the process was killed). A record belongs to the day of its end, or of its beginning
 // if it has no end. It is searched in all days that were listed, because a message that was sent around midnight may be listed on either day. So
-// include an hour before and after the day. What differs is written to differences.csv.
+// include an hour before and after the day.
+//
+// What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the verdict of an unknown record that was
+// found. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program again with
+// -day. Once the next day is listed, too, a message of midnight is found.
+//
+// # Interruptions
 //
 // The program stores the rows with the position of the listing. If it is interrupted and started again, it continues after the last page, and
-// counts each SMS once. Once the day is complete, it lists it again, for rows that came late and statuses that have changed. Until that listing
-// ends, the rows of the one before count. If the service counts other rows than it listed, the program ends with an error, after its output.
+// counts each SMS once. The log names the days that are unfinished: start it again with -day. Once the day is complete, the program lists it again,
+// for rows that came late and statuses that have changed. Until that listing ends, the rows of the one before count. If the service counts other
+// rows than it listed, the program ends with an error, after its output.
 //
-// Left to you: settle the unknown records (see docs/listing.md), and start the program again with -day for a day before that the log calls unfinished
-// or whose records were "not listed". Once the next day is listed, too, a message of midnight is found. The database holds phone numbers.
+// The database holds phone numbers.
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,7 +43,6 @@ import (
 	_ "time/tzdata" // zones for machines that have none
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 const (
@@ -58,63 +64,15 @@ func main() {
 	}
 }
 
-// demo reconciles a day of a test server with records of which some differ.
-func demo(ctx context.Context) error {
-	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	service := messagingtest.Start()
-	defer service.Close()
-	var records bytes.Buffer
-	fmt.Fprintln(&records, columns)
-	for i := range 2000 { // spread over the day
-		at := midnight.Add(time.Duration(i) * 24 * time.Hour / 2000)
-		reference := fmt.Sprint("order-", i)
-		if i != 17 { // it is not listed
-			service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", ReferenceID: reference, At: at})
-		}
-		if i != 18 { // there is no record of it
-			fmt.Fprintf(&records, "%s,+639171234567,accepted,%s,%[2]s\n", reference, at.Format(time.RFC3339))
-		}
-	}
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRateLimit(rate, 1))
-	if err != nil {
-		return err
-	}
-	db, err := openDatabase(ctx, ":memory:")
-	if err != nil {
-		return err
-	}
-	defer db.Close() //nolint:errcheck // it is in memory
-	d := newDay(db, client, midnight)
-	if err = d.reconcile(ctx, os.Stdout); err != nil {
-		return err
-	}
-	sent, err := readRecords(&records)
-	if err != nil {
-		return err
-	}
-	if err = d.compare(ctx, os.Stdout, sent); err != nil {
-		return err
-	}
-	return d.checkTotal(ctx)
-}
-
 // start reconciles a day of the account of the environment.
 func start(ctx context.Context) error {
-	zone := flag.String("zone", "", "the time zone of the account, such as UTC or Asia/Manila")
-	date := flag.String("day", "", "the day, such as 2026-11-23 (default yesterday)")
-	recordsPath := flag.String("records", "", "a CSV file with your records")
-	differences := flag.String("differences", "differences.csv", "the file for what differs from your records")
-	flag.Parse()
-	if flag.NArg() > 0 { // such as records without -records: they would not be compared
-		return errors.New("usage: reconcile -zone ZONE [-day DAY] [-records FILE] [-differences FILE]")
-	}
-	midnight, err := startOfDay(*date, *zone, time.Now())
+	in, err := argumentsOf(os.Args[1:])
 	if err != nil {
 		return err
 	}
 	var records []record
-	if *recordsPath != "" { // first, because the listing may take an hour
-		if records, err = readFile(*recordsPath); err != nil {
+	if in.recordsPath != "" { // first, because the listing may take an hour
+		if records, err = readRecords(in.recordsPath); err != nil {
 			return err
 		}
 	}
@@ -127,31 +85,44 @@ func start(ctx context.Context) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
-	d := newDay(db, client, midnight)
+	d := newDay(db, client, in.midnight)
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}
-	unfinished, err := unfinishedDays(ctx, db)
-	if err != nil {
+	if err = logUnfinishedDays(ctx, db); err != nil {
 		return err
 	}
-	for _, other := range unfinished {
-		log.Printf("reconcile: the listing of %s is unfinished: start again with -day", other) //nolint:gosec // a day that this program stored
-	}
-	if *recordsPath != "" {
-		if err = d.writeDifferences(ctx, *differences, records); err != nil {
+	if in.recordsPath != "" {
+		if err = d.saveDifferences(ctx, in.differencesPath, records); err != nil {
 			return err
 		}
 	}
 	return d.checkTotal(ctx) // last, so that a total that counts others, too, hides nothing
 }
 
-func (d *day) writeDifferences(ctx context.Context, path string, records []record) error {
-	var out bytes.Buffer
-	if err := d.compare(ctx, &out, records); err != nil {
-		return err
+// arguments are the arguments of the command.
+type arguments struct {
+	midnight        time.Time
+	recordsPath     string // or ""
+	differencesPath string
+}
+
+func argumentsOf(args []string) (arguments, error) {
+	var in arguments
+	flags := flag.NewFlagSet("reconcile", flag.ExitOnError)
+	zone := flags.String("zone", "", "the time zone of the account, such as UTC or Asia/Manila")
+	date := flags.String("day", "", "the day, such as 2026-11-23 (default yesterday)")
+	flags.StringVar(&in.recordsPath, "records", "", "a CSV file with your records")
+	flags.StringVar(&in.differencesPath, "differences", "differences.csv", "the file for what differs from your records")
+	if err := flags.Parse(args); err != nil {
+		return in, err
 	}
-	return os.WriteFile(path, out.Bytes(), 0o600)
+	if flags.NArg() > 0 { // such as records without -records: they would not be compared
+		return in, errors.New("usage: reconcile -zone ZONE [-day DAY] [-records FILE] [-differences FILE]")
+	}
+	var err error
+	in.midnight, err = startOfDay(*date, *zone, time.Now())
+	return in, err
 }
 
 // startOfDay returns the midnight that begins a day in a time zone. It refuses a day of which rows may not be listed yet.
@@ -174,4 +145,16 @@ func startOfDay(date, zoneName string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("rows of %s may not be listed yet: start at %s or later", date, ready.Format(time.RFC3339))
 	}
 	return midnight, nil
+}
+
+// logUnfinishedDays logs the days whose listing was interrupted and not continued.
+func logUnfinishedDays(ctx context.Context, db *database) error {
+	days, err := unfinishedDays(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, key := range days {
+		log.Printf("reconcile: the listing of %s is unfinished: start again with -day", key) //nolint:gosec // a day that this program stored
+	}
+	return nil
 }

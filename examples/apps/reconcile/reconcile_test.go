@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -362,13 +361,10 @@ func TestReconcileSaysWhetherToStartAgain(t *testing.T) {
 	}
 }
 
-// Not parallel, because it sets the arguments.
 func TestRecordsNeedTheirFlag(t *testing.T) {
-	args, flags := os.Args, flag.CommandLine
-	defer func() { os.Args, flag.CommandLine = args, flags }()
-	os.Args = []string{"reconcile", "-zone", "UTC", "sent.csv"}
-	flag.CommandLine = flag.NewFlagSet("reconcile", flag.ContinueOnError)
-	require.ErrorContains(t, start(t.Context()), "usage: reconcile")
+	t.Parallel()
+	_, err := argumentsOf([]string{"-zone", "UTC", "sent.csv"})
+	require.ErrorContains(t, err, "usage: reconcile")
 }
 
 func TestStartOfDay(t *testing.T) {
@@ -553,13 +549,43 @@ func TestCompare(t *testing.T) {
 // differences compares a day with records.
 func differences(t *testing.T, d *day, records ...string) []string {
 	t.Helper()
-	sent, err := readRecords(strings.NewReader(columns + "\n" + strings.Join(records, "\n")))
+	sent, err := parseRecords(strings.NewReader(columns + "\n" + strings.Join(records, "\n")))
 	require.NoError(t, err)
+	found, err := d.differences(t.Context(), sent)
+	require.NoError(t, err)
+	var lines []string
+	for _, f := range found {
+		lines = append(lines, f.reference+","+f.recorded+","+f.listed)
+	}
+	return lines
+}
+
+// Unknown records are looked up. If a message is not listed, or its row has another number, its record stays unknown, and the others are settled.
+func TestUnknownRecordsAreSettled(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	noon := midnight.Add(12 * time.Hour)
+	for _, sent := range []messagingtest.Sent{
+		{ReferenceID: "known"}, {ReferenceID: "found"}, {ReferenceID: "rejected", SendStatus: "rejected"}, {ReferenceID: "other-number", To: "+639180001111"},
+	} {
+		sent.To = cmp.Or(sent.To, "+639171234567")
+		sent.At = noon
+		service.Seed(sent)
+	}
+	d := openDay(t, service, newDatabase(t))
+	sums(t, d)
+	records := []record{{reference: "known", recipient: "+639171234567", verdict: messaging.Accepted, began: noon, ended: noon}}
+	for _, reference := range []string{"lost", "other-number", "found", "rejected"} {
+		records = append(records, record{reference: reference, recipient: "+639171234567", verdict: messaging.Unknown, began: noon})
+	}
 	var out bytes.Buffer
-	require.NoError(t, d.compare(t.Context(), &out, sent))
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	assert.Equal(t, "reference,recorded,listed", lines[0])
-	return lines[1:]
+	require.NoError(t, d.writeDifferences(t.Context(), &out, records))
+	assert.Equal(t, `reference,recorded,listed,settled
+found,unknown,accepted,accepted
+lost,unknown,not listed,
+other-number,unknown,another recipient,
+rejected,unknown,refused,refused
+`, out.String())
 }
 
 func TestUnreadableRowsAreDifferences(t *testing.T) {
@@ -638,7 +664,7 @@ func TestARowInTwoDaysIsOneMessage(t *testing.T) {
 }
 
 // An error names the line, and shows no value of it.
-func TestReadRecordsRefusesWrongRecords(t *testing.T) {
+func TestParseRecordsRefusesWrongRecords(t *testing.T) {
 	t.Parallel()
 	const number = "+639171234567"
 	for records, want := range map[string]string{
@@ -648,7 +674,7 @@ func TestReadRecordsRefusesWrongRecords(t *testing.T) {
 		columns + "\na,," + number + ",,":                                           "line 2: verdict",
 		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,", 2): "line 3: reference",
 	} {
-		_, err := readRecords(strings.NewReader(records))
+		_, err := parseRecords(strings.NewReader(records))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), number)
 	}

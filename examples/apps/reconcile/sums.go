@@ -13,19 +13,40 @@ import (
 
 // total is what SMS with one sender, status and currency cost.
 type total struct {
-	sender, status, currency  string
-	messages, parts, unpriced int
-	cost                      big.Rat // exact, unlike a float64
+	sender   string
+	status   string
+	currency string
+	messages int
+	parts    int
+	unpriced int     // messages without a price
+	cost     big.Rat // exact, unlike a float64
 }
 
-// writeSums writes the sums of the accepted SMS as CSV, and logs how many there are of others. Rows without a readable time are in the listing of
-// every day, so they are not in the sums of any.
+// writeSums writes the sums of the accepted SMS as CSV.
 func (d *day) writeSums(ctx context.Context, out io.Writer) error {
+	totals, err := d.totals(ctx)
+	if err != nil {
+		return err
+	}
+	table := [][]string{{"sender", "status", "currency", "messages", "parts", "cost", "unpriced"}}
+	for _, t := range totals {
+		digits, _ := t.cost.FloatPrec() // sums of decimals are decimals
+		cost := t.cost.FloatString(max(2, digits))
+		table = append(table, []string{
+			t.sender, t.status, t.currency, strconv.Itoa(t.messages), strconv.Itoa(t.parts), cost, strconv.Itoa(t.unpriced),
+		})
+	}
+	return csv.NewWriter(out).WriteAll(table)
+}
+
+// totals adds up the accepted SMS, and logs how many there are of others. Rows without a readable time are in the listing of every day, so they are
+// not in the sums of any.
+func (d *day) totals(ctx context.Context) ([]*total, error) {
 	const query = `SELECT verdict, sender, status, currency, price, is_timed, COUNT(*), SUM(parts) FROM listed WHERE day = $1
 GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4`
 	rows, err := d.db.QueryContext(ctx, query, d.key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has its error
 	var totals []*total
@@ -36,7 +57,7 @@ GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4`
 		var isTimed bool
 		var row total
 		if err = rows.Scan(&verdict, &row.sender, &row.status, &row.currency, &price, &isTimed, &row.messages, &row.parts); err != nil {
-			return err
+			return nil, err
 		}
 		switch {
 		case verdict != messaging.Accepted.String():
@@ -48,7 +69,7 @@ GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4`
 		}
 	}
 	if err = rows.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	for verdict, messages := range others {
 		log.Printf("reconcile: not in the sums: %d SMS whose verdict is %s", messages, verdict)
@@ -56,15 +77,7 @@ GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4`
 	if untimed > 0 {
 		log.Printf("reconcile: not in the sums: %d accepted SMS without a readable time, which are in the listing of every day", untimed)
 	}
-	table := [][]string{{"sender", "status", "currency", "messages", "parts", "cost", "unpriced"}}
-	for _, t := range totals {
-		digits, _ := t.cost.FloatPrec() // sums of decimals are decimals
-		cost := t.cost.FloatString(max(2, digits))
-		table = append(table, []string{
-			t.sender, t.status, t.currency, strconv.Itoa(t.messages), strconv.Itoa(t.parts), cost, strconv.Itoa(t.unpriced),
-		})
-	}
-	return csv.NewWriter(out).WriteAll(table)
+	return totals, nil
 }
 
 // add adds SMS with one price to the last total, or as a new one if their sender, status or currency differs.

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// receive receives STOP and delivery reports of all campaigns until the context ends, and sends nothing.
+func receive(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	c, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer c.db.close()
+	server := newServer(c, in.hooks)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err = <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request takes
+	defer cancel()
+	return server.Shutdown(ending)
+}
+
+// newServer returns the server of the webhook.
+func newServer(c *campaign, hooks *webhook.Receiver) *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/sms", hooks.SMS(c.note))
+	mux.Handle("/hooks/delivery", hooks.Delivery(c.report))
+	return &http.Server{
+		Handler:           http.MaxBytesHandler(mux, 1<<20),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      40 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 17,
+	}
+}
+
+// note notes a STOP or START. The webhook needs no store: to note one twice changes nothing.
+func (c *campaign) note(ctx context.Context, m webhook.SMSMessage) error {
+	_, err := c.book.Note(ctx, nil, conversations.FromSMS(m))
+	if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
+		return nil
+	}
+	return err
+}
+
+// report stores the status of a message, which was sent even if its response was lost. A report that comes twice changes nothing. A report without
+// a reference ID is ignored: services that report none need the message IDs in the table, as in examples/apps/shop.
+func (c *campaign) report(ctx context.Context, report webhook.DeliveryReport) error {
+	if report.Ambiguous {
+		return nil
+	}
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	const lock = "UPDATE campaign_recipient SET delivery = delivery WHERE reference = $1 RETURNING delivery"
+	var before webhook.Status
+	err = tx.QueryRowContext(ctx, lock, report.ReferenceID).Scan(&before)
+	if errors.Is(err, sql.ErrNoRows) { // of another message
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	key := messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: report.ReferenceID}
+	if _, err = c.outbox.ResolveTx(ctx, tx, messagingriver.Sent, key); err != nil {
+		return err
+	}
+	if report.Status.Supersedes(before) {
+		const update = "UPDATE campaign_recipient SET delivery = $1 WHERE reference = $2"
+		if _, err = tx.ExecContext(ctx, update, report.Status, report.ReferenceID); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// run sends a campaign until the context ends, or the webhook fails: without it no STOP is received, and nothing may be sent.
+func run(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	c, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer c.db.close()
+	lines, err := c.readLines()
+	if err != nil {
+		return err
+	}
+	added, err := c.enqueue(ctx, lines.messages)
+	if err != nil {
+		return err
+	}
+	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(lines.messages)-added, len(lines.invalid)) //nolint:gosec // numbers
+	serving, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	server := newServer(c, in.hooks)
+	go func() { fail(server.Serve(listener)) }()
+	sendErr := c.outbox.Start(ctx)
+	if sendErr == nil {
+		sendErr = c.send(serving, lines, in.hasResults)
+	}
+	ending := context.WithoutCancel(ctx)
+	stopErr := c.stop(ending, server)
+	ending, cancel := context.WithTimeout(ending, 30*time.Second)
+	defer cancel()
+	return errors.Join(sendErr, stopErr, c.writeResults(ending, lines)) // with the reports that came since
+}
+
+// send writes the results once all messages are final. Then it goes on, for messages that a person resends, until the context ends.
+func (c *campaign) send(ctx context.Context, lines recipientLines, hasResults func()) error {
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	if err := c.writeResults(ctx, lines); err != nil {
+		return err
+	}
+	log.Println("all messages are final: see results.csv; Ctrl-C ends this, and writes it again with the delivery reports")
+	hasResults()
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) { // the webhook failed
+		return cause
+	}
+	return nil
+}
+
+// wait returns nil when all messages are final.
+func (c *campaign) wait(ctx context.Context) error {
+	for {
+		left, err := c.unfinished(ctx)
+		switch {
+		case err == nil && left == 0:
+			return nil
+		case err == nil:
+			log.Printf("%d left", left) //nolint:gosec // a number
+		case ctx.Err() == nil: // such as a restart of the database
+			log.Println("the messages cannot be counted yet:", err)
+		}
+		select {
+		case <-time.After(5 * time.Second): // unfinished reads all messages
+		case <-ctx.Done():
+			return fmt.Errorf("stopped; start it again to go on: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// unfinished returns how many messages are not final.
+func (c *campaign) unfinished(ctx context.Context) (int, error) {
+	campaigns, err := c.outbox.Campaigns(ctx, c.name)
+	if errors.Is(err, messaging.ErrNotFound) { // no line is valid, or the outbox has deleted all messages
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return campaigns[0].Unfinished(), nil
+}
+
+// stop stops sending and receiving, both at once. Outbox.Stop takes up to 50 seconds.
+func (c *campaign) stop(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, 55*time.Second)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.outbox.Stop(ctx) }()
+	shutdownErr := server.Shutdown(ctx)
+	return errors.Join(<-stopped, shutdownErr)
+}
