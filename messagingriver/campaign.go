@@ -79,11 +79,11 @@ func noCampaign(name string) error {
 }
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
-// has pending messages, it is paused: messages that are enqueued for it are pending, too, and none is sent again. Attempts under way end.
+// has pending messages, it is paused: messages that are enqueued for it are pending, too, and none is sent again. Attempts that have begun finish.
 // Call PauseCampaign again to stop messages that a transaction under way enqueued. If it returns 0 and the campaign has no pending message
 // (see Campaigns), nothing is paused: messages that are enqueued later are sent. A campaign without messages is an error that matches
 // messaging.ErrNotFound.
-func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
+func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (stopped int, err error) {
 	return o.changeCampaign(ctx, name, o.database.statements.pauseCampaign)
 }
 
@@ -103,13 +103,13 @@ func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, on riverdriver.Execu
 // ResumeCampaign ends what PauseCampaign began and returns how many messages wait again. Messages of the campaign that a guard postponed, paused
 // or not, become due at once, and the guard is asked again. Call ResumeCampaign again to resume messages that a transaction under way enqueued as
 // pending: as long as there is one, the campaign is paused.
-func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, error) {
+func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (resumed int, err error) {
 	return o.changeCampaign(ctx, name, o.database.statements.wakeCampaign, o.database.statements.resumeCampaign)
 }
 
-// CancelCampaign cancels the waiting messages of a campaign, paused or not, and returns how many. Their content is deleted. Attempts under
-// way end; call CancelCampaign again to cancel messages that they did not send.
-func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
+// CancelCampaign cancels the waiting messages of a campaign, paused or not, and returns how many. Their content is deleted. Attempts
+// that have begun finish; call CancelCampaign again to cancel messages that they did not send.
+func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (cancelled int, err error) {
 	return o.changeCampaign(ctx, name, o.database.statements.cancelCampaign)
 }
 

@@ -101,12 +101,12 @@ func (i *InsertOptions) complete() error {
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back.
 //
 // The reference ID identifies the message, and an unknown outcome is looked up by it. Insert reports whether the message is new. If the
-// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false; InsertManyReturningKnown also returns its record.
-// Completed and cancelled messages count for Options.Keep.
+// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false. Completed and cancelled messages
+// count for Options.Keep.
 //
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
 // the transaction can continue. After any other error it must be rolled back. If Migrate was not called, the error says so.
-func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
+func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (isNew bool, err error) {
 	args, err := o.argsOf(message)
 	if err != nil {
 		return false, fmt.Errorf("messagingriver: %w", err)
@@ -124,7 +124,7 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 // The messages of one call are enqueued in the order of their reference IDs, not in the order of the slice: order-10 before order-2. So
 // concurrent calls with the same messages cannot deadlock. Workers take messages of the same priority in the order in which they were enqueued.
 // To choose the order within a call, use reference IDs that sort in it, such as order-02 and order-10.
-func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
+func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (added int, err error) {
 	jobs, err := o.jobsOf(messages)
 	if err != nil {
 		return 0, err
@@ -136,28 +136,29 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	return len(jobs) - len(known), nil
 }
 
-// InsertManyReturningKnown is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order. They may differ from
-// the given messages, such as by their campaign or their recipient.
-func (o *Outbox[TTx]) InsertManyReturningKnown(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) ([]Record, error) {
+// InsertManyReturningKnown is like InsertMany, but returns the records of the messages that the outbox had before, in no particular order.
+// They may differ from the given messages, such as by their campaign or their recipient.
+func (o *Outbox[TTx]) InsertManyReturningKnown(
+	ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions,
+) (known []Record, err error) {
 	jobs, err := o.jobsOf(messages)
 	if err != nil {
 		return nil, err
 	}
-	known, err := o.insertJobs(ctx, tx, jobs, options)
+	rows, err := o.insertJobs(ctx, tx, jobs, options)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]Record, len(known))
-	for i, job := range known {
-		records[i] = o.recordOf(job)
+	for _, row := range rows {
+		known = append(known, o.recordOf(row))
 	}
-	return records, nil
+	return known, nil
 }
 
 // insertJobs inserts jobs that are new, and returns the jobs that the outbox has for the others.
 func (o *Outbox[TTx]) insertJobs(
 	ctx context.Context, tx TTx, jobs []river.InsertManyParams, options InsertOptions,
-) ([]*rivertype.JobRow, error) {
+) (known []*rivertype.JobRow, err error) {
 	var none TTx
 	if any(tx) == any(none) {
 		return nil, errors.New("messagingriver: the transaction is nil")
@@ -178,7 +179,6 @@ func (o *Outbox[TTx]) insertJobs(
 		jobs[i].InsertOpts = &jobOptions
 	}
 	const batchSize = 2000
-	var known []*rivertype.JobRow
 	for batch := range slices.Chunk(jobs, batchSize) {
 		results, err := o.inserter.InsertManyTx(ctx, tx, batch) // InsertManyFastTx fails on a duplicate
 		if err != nil {

@@ -260,14 +260,13 @@ const (
 // Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
 // further message and returns how many it applied to before. In a transaction of the program, such as that of
 // webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.
-func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
+func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (resolved int, err error) {
 	if err := decision.check(); err != nil {
 		return 0, err
 	}
 	if err := o.checkKeys(keys); err != nil {
 		return 0, err
 	}
-	resolved := 0
 	for _, key := range keys {
 		if err := ctx.Err(); err != nil { // inTx would not end with ctx
 			return resolved, fmt.Errorf("messagingriver: %w", err)
@@ -294,7 +293,7 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 
 // ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled
 // back. After an error the transaction must be rolled back.
-func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (int, error) {
+func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
 	var none TTx
 	if any(tx) == any(none) {
 		return 0, errors.New("messagingriver: the transaction is nil")
@@ -309,7 +308,6 @@ func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, 
 		_, err := o.inserter.JobRetryTx(ctx, tx, id)
 		return explain(err)
 	}
-	resolved := 0
 	for _, key := range keys {
 		isResolved, err := o.resolve(ctx, o.executorOf(tx), decision, key, retry)
 		if err != nil {

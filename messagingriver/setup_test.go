@@ -93,6 +93,7 @@ type rig interface {
 	PauseChannel(ctx context.Context, channel string) error
 	ResumeChannel(ctx context.Context, channel string) error
 	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
+	PausedChannels(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Observe(meter metric.Meter) (metric.Registration, error)
 
 	// setClock sets by how much the clock of the process is ahead.
