@@ -163,7 +163,7 @@ func (o *Outbox[TTx]) insertJobs(
 	if any(tx) == any(none) {
 		return nil, errors.New("messagingriver: the transaction is nil")
 	}
-	if err := options.complete(); err != nil {
+	if err = options.complete(); err != nil {
 		return nil, err
 	}
 	if len(jobs) == 0 {
