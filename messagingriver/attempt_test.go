@@ -101,7 +101,7 @@ func TestLostReplyToMarkLeavesNoDoubt(t *testing.T) {
 			r.start(t)
 
 			require.Eventually(t, func() bool { return metadataOf(t, r, "a")["reason"] != nil }, patience, 10*time.Millisecond)
-			require.NotEmpty(t, metadataOf(t, r, "a")["begun"], "the mark was committed")
+			require.NotEmpty(t, metadataOf(t, r, "a")["begun"], "the mark was committed: %v", metadataOf(t, r, "a"))
 			require.Zero(t, show(t, r, "a").Begun, "no request began")
 			record := awaitEnd(t, r, "a")
 			require.Equal(t, completed, record.State, record.Reason)
