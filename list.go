@@ -34,17 +34,18 @@ import (
 // A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing, which is complete or ends with an error. It is complete when the service says so: rows that a page left out
-// show only in Page.Total of Pages. Verdict says whether the message of a row was accepted.
+// other error ends the listing, which is complete or ends with an error, unless rows move. It is complete when the service says so: rows that a
+// page left out show only in Page.Total of Pages. Verdict says whether the message of a row was accepted.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If there are such rows and none that matches, or only rows without a time, the listing ends with an error that matches
 // ErrFilterIgnored. A listing ends without this error if it begins after a position (After), or if all of its rows are within the bounds of
 // the request, which can be wider than CreatedAfter and CreatedBefore. All other options are up to the service.
 //
-// While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves further, or to a
-// page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page
-// that repeats the one before it, and a cursor that comes again, end the listing with an error.
+// While messages are being sent or deleted, rows move between pages. One that moves to the next page is yielded once. One that moves further,
+// or to a page that was read already, is yielded twice or missed, without an error: sort by a column that does not change, ascending, or set
+// CreatedBefore. After rows were deleted, Page.Total of Pages falls: then list again. A page that repeats the one before it, and a cursor that
+// comes again, end the listing with an error.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
 	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	pages := s.pages(ctx, options)
