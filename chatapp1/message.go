@@ -49,9 +49,9 @@ type Message struct {
 	To string `json:"to,omitzero"`
 	// Payload is the content of the message: one of Text, Image, Video, CallToAction, Template and Raw. Required.
 	Payload Payload `json:"payload,omitzero"`
-	// TTL is how long the service tries to reach the recipient over chat app 1 before it sends the Fallback. It must be a whole number of
-	// the contract's unit, by default seconds. With 0 the service decides. The specification states no bounds; services of this kind
-	// commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
+	// TTL is how long the service tries to reach the recipient over chat app 1, before it sends the Fallback if there is one. It must be a
+	// whole number of the contract's unit, by default seconds. With 0 the service decides. The specification states no bounds; services of
+	// this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
 	TTL time.Duration `json:"ttl,omitzero"`
 	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL. If it is nil, no SMS is sent. The
 	// specification does not say whether the recipient can get, and be charged for, both.

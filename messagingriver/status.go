@@ -32,7 +32,8 @@ func (o *Outbox[TTx]) Status(ctx context.Context) ([]ChannelStatus, error) {
 }
 
 // PausedChannels returns the state of the channels that are paused, by the outbox or by a person, sorted by name. It reads no messages, so
-// States, LookedUp and Oldest are zero. A program can call it for each request, such as to send a one-time code over another channel.
+// States, LookedUp and Oldest are zero. A program can call it for each request, such as to send a one-time code over another channel. But only a
+// message ends a pause of the outbox: once NextRequest has passed, enqueue messages of the channel again.
 func (o *Outbox[TTx]) PausedChannels(ctx context.Context) ([]ChannelStatus, error) {
 	queues, err := o.queueStatus(ctx)
 	if err != nil {

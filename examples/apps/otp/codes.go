@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS code (
 	tries        INT NOT NULL DEFAULT 0,           -- as many as allowed once the code was used
 	expires      BIGINT NOT NULL,
 	sms_due      BIGINT,                           -- when the SMS is enqueued; NULL from then on, or if none is needed
-	status       TEXT NOT NULL DEFAULT 'waiting',  -- then sent; then failed, or refused if the number may be wrong; then delivered
+	status       TEXT NOT NULL DEFAULT 'waiting',  -- then sent; then unknown, failed, or refused if the number may be wrong; then delivered
 	chat_message TEXT NOT NULL DEFAULT '',         -- the service's IDs of the messages: a report may have no reference ID
 	sms_message  TEXT NOT NULL DEFAULT '',
 	UNIQUE (number, slot),
@@ -129,26 +129,35 @@ func (o *otp) verify(ctx context.Context, challenge, digits string) (number stri
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	const try = `UPDATE code SET tries = tries + 1 WHERE challenge = $1 AND tries < $2 AND expires > $3
-		RETURNING reference, number, digits`
+		RETURNING reference, number, digits, tries`
 	var tried code
+	var tries int
 	row := tx.QueryRowContext(ctx, try, challenge, maxTries, time.Now().UnixMilli())
-	err = row.Scan(&tried.reference, &tried.number, &tried.digits)
+	err = row.Scan(&tried.reference, &tried.number, &tried.digits, &tries)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errInvalid
 	}
 	if err != nil {
 		return "", err
 	}
-	if subtle.ConstantTimeCompare([]byte(tried.digits), []byte(digits)) == 0 {
+	isRight := subtle.ConstantTimeCompare([]byte(tried.digits), []byte(digits)) == 1
+	if isRight || tries == maxTries {
+		if err = o.useUp(ctx, tx, tried.reference); err != nil {
+			return "", err
+		}
+	}
+	if !isRight {
 		return "", cmp.Or(tx.Commit(), errWrong)
 	}
-	if _, err = tx.ExecContext(ctx, setUsed, maxTries, tried.reference); err != nil {
-		return "", err
-	}
-	if err = o.drop(ctx, tx, tried.reference); err != nil {
-		return "", err
-	}
 	return tried.number, tx.Commit()
+}
+
+// useUp makes a code invalid, and drops its messages.
+func (o *otp) useUp(ctx context.Context, tx *sql.Tx, reference string) error {
+	if _, err := tx.ExecContext(ctx, setUsed, maxTries, reference); err != nil {
+		return err
+	}
+	return o.drop(ctx, tx, reference)
 }
 
 // status returns the status of the code of a challenge, or errInvalid if the code is no longer valid.

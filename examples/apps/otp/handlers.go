@@ -10,7 +10,7 @@ import (
 
 // serveSend sends a code to the number in the form, and responds with a challenge. The page needs it to ask for the status and to verify the code.
 // The page also makes up a random ID for the request, such as crypto.randomUUID(). If the response was lost, it repeats the request with that ID.
-// Limit the requests of each address, too: codes cost money, and a stranger can use up those of a number.
+// Limit the requests of each address and those for a number in a day, too: codes cost money, and a stranger can guess and use up those of a number.
 func (o *otp) serveSend(w http.ResponseWriter, r *http.Request) {
 	number := r.PostFormValue("to")
 	if !internationalNumber.MatchString(number) {

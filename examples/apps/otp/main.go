@@ -86,6 +86,7 @@ func settingsFromEnv() (settings, error) {
 		url:         strings.TrimSuffix(required("OTP_URL"), "/"),
 		sender:      required("OTP_SENDER"),
 		newReceiver: webhook.NewReceiverFromEnv,
+		outbox:      messagingriver.Options{SendTimeout: 5 * time.Second, SettleFor: 30 * time.Second}, // a person waits
 		smsAfter:    20 * time.Second,
 	}
 	_, hooksErr := in.newReceiver() // for its error: serveHooks makes another one, with a store

@@ -332,6 +332,15 @@ func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
 	}
 }
 
+// The chat message whose turn it is can end the pause, so its SMS waits.
+func TestPauseThatIsAboutToEndHoldsNothingBack(t *testing.T) {
+	t.Parallel()
+	paused := messagingriver.ChannelStatus{Channel: "chatapp2", Paused: true, Cause: "HTTP 429", NextRequest: time.Now().Add(time.Minute)}
+	assert.True(t, holdsBackChat(paused))
+	paused.NextRequest = time.Now().Add(time.Second)
+	assert.False(t, holdsBackChat(paused))
+}
+
 func TestNoSMSOnceThePersonHasTheCode(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
@@ -539,7 +548,12 @@ func TestUnknownSMSHasNotFailed(t *testing.T) {
 			require.NoError(t, o.noteOutcome(t.Context(), unknown))
 			status, err := o.status(t.Context(), challenge)
 			require.NoError(t, err)
-			assert.Equal(t, "waiting", status)
+			assert.Equal(t, "unknown", status)
+
+			require.NoError(t, o.noteAccepted(t.Context(), reference, true, "m-1"))
+			status, err = o.status(t.Context(), challenge)
+			require.NoError(t, err)
+			assert.Equal(t, "sent", status)
 		})
 	}
 }
@@ -626,6 +640,9 @@ func TestFiveWrongTries(t *testing.T) {
 			assert.Equal(t, map[int]int{http.StatusForbidden: maxTries, http.StatusGone: 3 * maxTries}, responses)
 			status, _ := p.verify(challenge, sent.Code())
 			assert.Equal(t, http.StatusGone, status)
+			var isSMSDue bool
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT sms_due IS NOT NULL FROM code").Scan(&isSMSDue))
+			assert.False(t, isSMSDue, "no one can use it")
 		})
 	}
 }

@@ -60,14 +60,14 @@ func (o *otp) drop(ctx context.Context, tx *sql.Tx, reference string) error {
 	return err
 }
 
-// enqueueDue enqueues all SMS that are due. All processes call it every second. While chat app 2 is paused, all are due.
+// enqueueDue enqueues all SMS that are due. All processes call it every second. While chat app 2 is held back, all are due.
 func (o *otp) enqueueDue(ctx context.Context) error {
 	paused, err := o.outbox.PausedChannels(ctx)
 	if err != nil {
 		return err
 	}
 	due := time.Now()
-	if slices.ContainsFunc(paused, isChatApp2) {
+	if slices.ContainsFunc(paused, holdsBackChat) {
 		due = due.Add(o.smsAfter)
 	}
 	for {
@@ -78,7 +78,13 @@ func (o *otp) enqueueDue(ctx context.Context) error {
 	}
 }
 
-func isChatApp2(channel messagingriver.ChannelStatus) bool { return channel.Channel == "chatapp2" }
+// holdsBackChat reports whether a pause holds back the messages of chat app 2. Before the next request it no longer does, because a pause of the
+// outbox ends only if a chat message is sent: if its SMS arrived first, it would be dropped.
+func holdsBackChat(channel messagingriver.ChannelStatus) bool {
+	const soon = 3 * time.Second
+	isByPerson := channel.Cause == ""
+	return channel.Channel == "chatapp2" && (isByPerson || time.Until(channel.NextRequest) > soon)
+}
 
 // enqueueNext enqueues an SMS that is due at a time, and notes it in the same transaction, so that a code has one SMS. It reports false if none is
 // due.

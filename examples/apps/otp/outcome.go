@@ -16,7 +16,8 @@ import (
 
 // The statements that change the code with a reference ID after an event. The same event may come again, early or late.
 const (
-	setSent    = "UPDATE code SET status = 'sent' WHERE reference = $1 AND status = 'waiting'"
+	setSent    = "UPDATE code SET status = 'sent' WHERE reference = $1 AND status IN ('waiting', 'unknown')"
+	setUnknown = "UPDATE code SET status = 'unknown' WHERE reference = $1 AND status = 'waiting'"
 	setFailed  = "UPDATE code SET status = 'failed' WHERE reference = $1 AND status <> 'delivered'"
 	setRefused = "UPDATE code SET status = 'refused' WHERE reference = $1 AND status <> 'delivered'"
 	// hastenSMS changes nothing once the SMS was enqueued, the chat message was delivered, or the code was used.
@@ -34,7 +35,9 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
 	var err error
 	switch {
-	case outcome.Verdict == messaging.Unknown: // it may arrive
+	case outcome.Verdict == messaging.Unknown && isSMS: // it may arrive
+		_, err = o.db.ExecContext(ctx, setUnknown, reference)
+	case outcome.Verdict == messaging.Unknown: // the SMS becomes due by itself
 	case isSMS && isAboutNumber(outcome.Err):
 		_, err = o.db.ExecContext(ctx, setRefused, reference)
 	case isSMS:

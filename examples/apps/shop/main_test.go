@@ -1300,11 +1300,30 @@ func TestShowOrderThatAPersonMustDecide(t *testing.T) {
 			assert.NotEmpty(t, order.Reason)
 			_, err := s.outbox.Resolve(t.Context(), messagingriver.Drop, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
 			require.NoError(t, err)
-			assert.Equal(t, "unknown", s.show(t, "order-1").Message)
+			assert.Equal(t, "dropped", s.show(t, "order-1").Message)
 
 			_, err = s.db.ExecContext(t.Context(), "UPDATE shop_order SET reference = 'old'") // the outbox has no such message
 			require.NoError(t, err)
 			assert.Equal(t, "decided", s.show(t, "order-1").Message)
+		})
+	}
+}
+
+func TestShowOrderThatAPersonResolvedAsSent(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.show(t, "order-1").Message == "undecided" }, time.Minute, 20*time.Millisecond)
+			_, err := s.outbox.Resolve(t.Context(), messagingriver.Sent, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
+			require.NoError(t, err)
+			order := s.show(t, "order-1")
+			assert.Equal(t, "accepted", order.Message)
+			assert.Empty(t, order.Reason)
 		})
 	}
 }

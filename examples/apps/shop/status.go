@@ -66,7 +66,9 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 	}
 	record := records[0] // the other channel uses another reference ID
 	order.Message = stateOf(record)
-	order.Reason = record.Reason
+	if record.Verdict != messaging.Accepted { // else the reason is how a person found out
+		order.Reason = record.Reason
+	}
 	return order, nil
 }
 
@@ -75,6 +77,7 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 //	waiting      it was not sent yet
 //	looked up    it may have been sent, and the outbox is finding out
 //	undecided    it may have been sent, and a person must decide
+//	dropped      it may have been sent, and a person decided that it no longer matters
 func stateOf(record messagingriver.Record) string {
 	mayChange := record.Finalized.IsZero()
 	switch record.Verdict {
@@ -89,6 +92,7 @@ func stateOf(record messagingriver.Record) string {
 		if record.State == rivertype.JobStateDiscarded {
 			return "undecided"
 		}
+		return "dropped"
 	case messaging.Accepted:
 	}
 	return record.Verdict.String()
