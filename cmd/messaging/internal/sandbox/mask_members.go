@@ -31,7 +31,8 @@ func secretValue(text string) string {
 			return ""
 		}
 		value := memberValue(after)
-		if value != "" && isSecretName(unescape(name)) && valueLength(value) > 0 {
+		isSecret := isSecretName(name) || isSecretName(unescape(name))
+		if isSecret && value != "" && valueLength(value) > 0 {
 			return value
 		}
 		rest = after
