@@ -434,6 +434,42 @@ func TestResumeRemovesFilesOfListThatCannotBegin(t *testing.T) {
 	assert.Contains(t, string(data), "m-1")
 }
 
+// TestInterruptedTableLeavesNoState: a table cannot be continued, so nothing of it blocks the next listing.
+func TestInterruptedTableLeavesNoState(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.txt")
+	args := []string{"list", "--out", file}
+	s.serveRows(`{"id":"m-1"}`, "fails")
+	_, errs, status := s.run(args...)
+	assert.Equal(t, cli.ExitUnknown, status)
+	assert.Contains(t, errs, "1 row is in "+file+", and a table cannot be continued")
+	assert.NoFileExists(t, statePath(file))
+
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
+	assert.NotContains(t, errs, "--resume")
+	require.NoError(t, os.Remove(file))
+	s.serveRows(`{"id":"m-1"}`, `{"id":"m-2"},`+unreadableRow("m-3"))
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitRefused, status, errs)
+	assert.Contains(t, errs, "3 rows are in")
+	assert.NoFileExists(t, statePath(file))
+}
+
+// TestTableRemovesStateOfRemovedFile: the state of a CSV file that was removed does not call the table complete CSV.
+func TestTableRemovesStateOfRemovedFile(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows")
+	s.serveRows(unreadableRow("m-1"))
+	_, errs, status := s.run("list", "--format", "csv", "--out", file)
+	require.Equal(t, cli.ExitRefused, status, errs)
+	require.FileExists(t, statePath(file))
+	require.NoError(t, os.Remove(file))
+	_, errs, status = s.run("list", "--out", file)
+	require.Equal(t, cli.ExitRefused, status, errs)
+	assert.NoFileExists(t, statePath(file))
+}
+
 // TestListFiltersByStatus has a contract with a name for the filter.
 func TestListFiltersByStatus(t *testing.T) {
 	overlay := []byte(`{"sms.list": {"params": {"status": "state"}}}`)
@@ -1075,6 +1111,33 @@ func TestListenBoundsUnprovenCallbacks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, info.Size(), int64(maxUnprovenBytes))
 	assert.Greater(t, info.Size(), int64(maxUnprovenBytes/2))
+}
+
+// TestListenBoundsFileOfSeveralRuns: the bounds are of the file, and not of one run.
+func TestListenBoundsFileOfSeveralRuns(t *testing.T) {
+	t.Parallel()
+	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
+	for name, tt := range map[string]struct {
+		runs, callbacks, size int
+	}{
+		"callbacks": {3, maxUnproven/2 + 1, 1},
+		"bytes":     {4, 5, 1 << 20},
+	} {
+		saved := filepath.Join(t.TempDir(), name)
+		for range tt.runs {
+			file, err := openSaveFile(saved, true)
+			require.NoError(t, err)
+			for range tt.callbacks {
+				_, err = file.add(newCallback(request, make([]byte, tt.size)))
+				require.NoError(t, err)
+			}
+			file.close()
+		}
+		text, err := os.ReadFile(saved)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(text), "\n"), maxUnproven, name)
+		assert.LessOrEqual(t, len(text), maxUnprovenBytes, name)
+	}
 }
 
 // TestListenPrintsFailuresOfProgram forwards to a program that hangs up, and to one that is down.

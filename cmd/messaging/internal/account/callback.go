@@ -82,8 +82,8 @@ func (p *program) send(ctx context.Context, c *callback) (*bufferedResponse, err
 }
 
 const (
-	maxUnproven      = 1000     // callbacks that a file takes without a secret
-	maxUnprovenBytes = 16 << 20 // bytes that a file takes without a secret
+	maxUnproven      = 1000     // callbacks in a file to which callbacks are added without a secret
+	maxUnprovenBytes = 16 << 20 // bytes in such a file
 )
 
 // saveFile is the file of --save. Without a secret its size is bounded, because anyone can call.
@@ -91,8 +91,8 @@ type saveFile struct {
 	file      *os.File
 	isBounded bool
 	isFull    bool
-	count     int
-	bytes     int
+	count     int   // of the callbacks in the file, with those of earlier runs; 0 if it is not bounded
+	bytes     int64 // the size of the file
 }
 
 func openSaveFile(name string, isBounded bool) (*saveFile, error) {
@@ -101,7 +101,42 @@ func openSaveFile(name string, isBounded bool) (*saveFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &saveFile{file: file, isBounded: isBounded}, nil
+	f := &saveFile{file: file, isBounded: isBounded}
+	if isBounded {
+		err = f.measure(name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+// measure counts what earlier runs have written to the file.
+func (f *saveFile) measure(name string) error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return nil // a pipe has no size
+	}
+	data, err := readUpTo(name, maxUnprovenBytes)
+	if err != nil {
+		return err
+	}
+	f.count = bytes.Count(data, []byte("\n"))
+	f.bytes = info.Size()
+	return nil
+}
+
+// readUpTo reads the beginning of a file.
+func readUpTo(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(io.LimitReader(file, limit))
 }
 
 // add adds a callback. becameFull reports that the file has reached its bounds with this call; later callbacks are left out, too.
@@ -113,12 +148,14 @@ func (f *saveFile) add(c *callback) (becameFull bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if f.isBounded && (f.count == maxUnproven || f.bytes+len(line) >= maxUnprovenBytes) {
+	line = append(line, '\n')
+	isBeyond := f.count >= maxUnproven || f.bytes+int64(len(line)) > maxUnprovenBytes
+	if f.isBounded && isBeyond {
 		f.isFull = true
 		return true, nil
 	}
-	n, err := f.file.Write(append(line, '\n'))
-	f.bytes += n
+	n, err := f.file.Write(line)
+	f.bytes += int64(n)
 	f.count++
 	return false, err
 }

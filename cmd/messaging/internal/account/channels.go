@@ -18,10 +18,10 @@ import (
 // sender sends the messages of one channel.
 type sender[M any] struct {
 	channel, about string
+	// long is the help about the command, without what all channels have.
+	long string
 	// from is the help for --from, and example a sender; both are empty if a message has none. to is the help for --to.
 	from, example, to string
-	// file says what JSON -f reads.
-	file string
 	// fallback reports whether a message can fall back to SMS.
 	fallback bool
 	build    func(*message) M
@@ -41,9 +41,12 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[sms.Message]{
 			channel: "sms", about: "an SMS",
 			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
-			file: "the\nencoding of the Go type sms.Message, such as\n\n" +
-				`  {"from": "ACME", "to": "+639171234567", "text": "Your order is ready", "referenceID": "order-17"}` +
-				"\n\nwith the additional members callbackURL, marketing and extra",
+			long: `Send an SMS. The flags describe a text message. For other messages, -f reads JSON from a file or standard input: the
+encoding of the Go type sms.Message, such as
+
+  {"from": "ACME", "to": "+639171234567", "text": "Your order is ready", "referenceID": "order-17"}
+
+with the additional members callbackURL, marketing and extra.`,
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
@@ -53,9 +56,12 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
 			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
-			file: "the\nencoding of the Go type chatapp1.Message, such as\n\n" +
-				`  {"channelID": "CHANNEL", "to": "+639171234567", "payload": {"type": "text", "body": "Hi"}, "referenceID": "order-17"}` +
-				"\n\nwith the additional members ttl (10m), fallback ({\"from\": …, \"text\": …}), callbackURL, marketing and extra",
+			long: `Send a message over chat app 1. The flags describe a text message. For other messages, -f reads JSON from a file or standard input: the
+encoding of the Go type chatapp1.Message, such as
+
+  {"channelID": "CHANNEL", "to": "+639171234567", "payload": {"type": "text", "body": "Hi"}, "referenceID": "order-17"}
+
+with the additional members ttl (10m), fallback ({"from": …, "text": …}), callbackURL, marketing and extra.`,
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -68,12 +74,15 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
 			to: "the `recipient`: a number, or the ID of a user",
-			file: "a\nmessage in the platform's own form, such as\n\n" +
-				`  {"to": "+639171234567", "type": "text", "text": {"body": "Hi"}, "referenceID": "order-17"}` + "\n" +
-				`  {"to": "+639171234567", "type": "template", "template": {"name": "order_ready", "language": {"code": "en"},` + "\n" +
-				`   "components": [{"type": "body", "parameters": [{"type": "text", "text": "17"}]}]}, "marketing": true}` +
-				"\n\nwith the additional members ttl (10m), fallback ({\"from\": …, \"text\": …}), callbackURL, referenceID and marketing. Any other member goes " +
-				"to\nthe platform as it is",
+			long: `Send a message over chat app 2. The flags describe a text message. For other messages, -f reads JSON from a file or standard input: a
+message in the platform's own form, such as
+
+  {"to": "+639171234567", "type": "text", "text": {"body": "Hi"}, "referenceID": "order-17"}
+  {"to": "+639171234567", "type": "template", "template": {"name": "order_ready", "language": {"code": "en"},
+   "components": [{"type": "body", "parameters": [{"type": "text", "text": "17"}]}]}, "marketing": true}
+
+with the additional members ttl (10m), fallback ({"from": …, "text": …}), callbackURL, referenceID and marketing. Any other member goes to
+the platform as it is.`,
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
 					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -37,8 +36,9 @@ func newList(console cli.Console) *cobra.Command {
 		Long: `List sent SMS. The flags --after and --before take a time such as 2026-11-28T00:00:00+08:00, a date such as 2026-11-28, which begins at
 midnight in UTC, or a duration such as 24h, which means that long ago.
 
-With --out the rows are written to a new file. If the listing is interrupted, the same command with --resume continues it, and the file has
-each row once. Until the listing is complete, a second file with the ending .resume keeps its position. It stays if rows could not be read.
+With --out the rows are written to a new file. If a listing as CSV or JSON lines is interrupted, the same command with --resume continues it,
+and the file has each row once. Until the listing is complete, a second file with the ending .resume keeps its position. It stays if rows could
+not be read.
 
 The verdict of a row is accepted, refused or unknown. Leave out rows that are not accepted when you add up prices.
 
@@ -82,7 +82,7 @@ func (l *listing) addFlags(flags *pflag.FlagSet) {
 }
 
 // check validates the flags and completes the options.
-func (l *listing) check(now time.Time) (err error) {
+func (l *listing) check(now time.Time) error {
 	if l.json {
 		l.format = "jsonl"
 	}
@@ -93,21 +93,28 @@ func (l *listing) check(now time.Time) (err error) {
 		return fmt.Errorf("--limit: must be 0 or more, got %d", l.limit)
 	case l.resume && l.out == "":
 		return errors.New("--resume: needs --out")
-	case l.resume && l.format == "table":
+	case l.resume && !l.isResumable():
 		return errors.New("--resume: needs --format csv or jsonl")
 	}
-	if l.options.CreatedAfter, err = parseTime(l.after, now); err != nil {
+	after, err := parseTime(l.after, now)
+	if err != nil {
 		return fmt.Errorf("--after: %w", err)
 	}
-	if l.options.CreatedBefore, err = parseTime(l.before, now); err != nil {
+	before, err := parseTime(l.before, now)
+	if err != nil {
 		return fmt.Errorf("--before: %w", err)
 	}
 	hasBounds := l.after != "" && l.before != ""
-	if hasBounds && !l.options.CreatedBefore.After(l.options.CreatedAfter) {
+	if hasBounds && !before.After(after) {
 		return errors.New("--before: must be later than --after")
 	}
+	l.options.CreatedAfter = after
+	l.options.CreatedBefore = before
 	return nil
 }
+
+// isResumable reports whether the listing has a form that --resume continues. The columns of a table are as wide as the rows of one run.
+func (l *listing) isResumable() bool { return l.format != "table" }
 
 // parseTime reads a time, a date, or a duration before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
@@ -177,32 +184,41 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	defer func() { _ = file.Close() }()
 	to := &output{
-		client:   client,
-		console:  l.console,
-		limit:    l.limit,
-		rows:     newWriter(l.format, file, state.Bytes == 0, false),
-		progress: cli.NewProgress(l.console, true, state.Rows),
-		state:    state,
-		file:     file,
-		name:     l.out,
+		client:      client,
+		console:     l.console,
+		limit:       l.limit,
+		rows:        newWriter(l.format, file, state.Bytes == 0, false),
+		progress:    cli.NewProgress(l.console, true, state.Rows),
+		state:       state,
+		file:        file,
+		name:        l.out,
+		isResumable: l.isResumable(),
 	}
 	err = l.writePages(ctx, to)
 	to.progress.End()
-	if isUsage(err) {
-		return errors.Join(listError(err, ""), file.Close(), removeAll(created))
+	return l.finishFile(to, created, err)
+}
+
+// finishFile ends a listing into a file. err is nil if all rows are written. If the options are invalid, the created files are removed.
+func (l *listing) finishFile(to *output, created []string, err error) error {
+	rows := rowsIn(to.name, to.state.Rows)
+	switch {
+	case isUsage(err):
+		return errors.Join(listError(err, ""), to.file.Close(), removeAll(created))
+	case err != nil && to.isResumable:
+		return listError(err, "; "+rows+", and --resume continues")
+	case err != nil:
+		return listError(err, "; "+rows+", and a table cannot be continued: list into another file, with --format csv or jsonl to use --resume")
 	}
-	if err != nil {
-		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
-	}
-	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
+	_, _ = fmt.Fprintln(l.console.Err, rows)
 	return to.finish()
 }
 
-// removeAll removes files.
+// removeAll removes the files that exist.
 func removeAll(names []string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, os.Remove(name))
+		errs = append(errs, remove(name))
 	}
 	return errors.Join(errs...)
 }

@@ -51,7 +51,7 @@ response. This lets you try a program on this machine with real callbacks. A lin
 is down.
 
 With --save, each accepted callback is appended to a file, from which "messaging replay" sends it again. The file holds phone numbers, texts
-and secrets. With --insecure, anyone can call: the file takes at most 1,000 callbacks and 16 MiB, and each is marked as unproven.
+and secrets. With --insecure, anyone can call: each callback is marked as unproven, and none is added to a file that has 1,000 or 16 MiB.
 
 The environment has MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then have the
 parameter key with this secret. Without a secret, --insecure is required, because anyone who knows the URL can call it.`,

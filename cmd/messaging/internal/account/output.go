@@ -16,10 +16,11 @@ type output struct {
 	limit    int // of rows; 0 is none
 	rows     rowWriter
 	progress *cli.Progress
-	state    *resumeState // counts the rows; it is stored if there is a file
+	state    *resumeState // counts the rows
 
-	file *os.File // nil for standard output
-	name string   // of the file
+	file        *os.File // nil for standard output
+	name        string   // of the file
+	isResumable bool     // the state is stored after each page
 }
 
 // writePage writes the rows of a page that the limit leaves. Rows that could not be read in full are written as far as possible, and their
@@ -40,7 +41,7 @@ func (o *output) writePage(page sms.Page) error {
 	o.state.Rows += len(rows)
 	o.progress.Set(o.state.Rows, page.Total)
 	isLast := page.Next == ""
-	if o.file == nil || isLast {
+	if !o.isResumable || isLast {
 		return nil
 	}
 	return o.state.save(o.name, o.file, page.Next)
@@ -59,12 +60,20 @@ func (o *output) isFull() bool { return o.limit > 0 && o.state.Rows == o.limit }
 
 // finish completes the file, and returns the error of a listing with rows that could not be read in full.
 func (o *output) finish() error {
-	if o.file != nil {
-		if err := o.state.finish(o.name, o.file); err != nil {
-			return err
-		}
+	if err := o.finishFile(); err != nil {
+		return err
 	}
 	return unreadableError(o.state.Unreadable)
+}
+
+func (o *output) finishFile() error {
+	switch {
+	case o.file == nil:
+		return nil
+	case o.isResumable:
+		return o.state.finish(o.name, o.file)
+	}
+	return o.file.Sync()
 }
 
 // rowsIn describes how many rows a file has.

@@ -130,6 +130,9 @@ func (l *listing) openOutput(status outputStatus, state *resumeState) (*os.File,
 	if status == statusInterrupted {
 		return nil, nil, fmt.Errorf("--out %s: a listing into it was interrupted; continue with --resume, or remove %s", l.out, statePath(l.out))
 	}
+	if !l.isResumable() {
+		return createTable(l.out)
+	}
 	return create(l.out, l.newState())
 }
 
@@ -243,7 +246,7 @@ func create(out string, state *resumeState) (*os.File, *resumeState, error) {
 	if err := state.store(out); err != nil {
 		return nil, nil, fmt.Errorf("--out: %w", err)
 	}
-	file, err := os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user names it
+	file, err := createFile(out)
 	if err == nil {
 		return file, state, nil
 	}
@@ -252,6 +255,26 @@ func create(out string, state *resumeState) (*os.File, *resumeState, error) {
 		return nil, nil, outputExists(err)
 	}
 	return nil, nil, fmt.Errorf("--out: %w", err)
+}
+
+// createTable creates the file of a table, which must not exist. It removes the state of a complete listing whose file was removed.
+func createTable(out string) (*os.File, *resumeState, error) {
+	file, err := createFile(out)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil, fmt.Errorf("--out: %w; give another name", err)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--out: %w", err)
+	}
+	if err := remove(statePath(out)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--out: %w", err), file.Close())
+	}
+	return file, &resumeState{}, nil
+}
+
+// createFile creates a file, which must not exist.
+func createFile(out string) (*os.File, error) {
+	return os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user names it
 }
 
 func outputExists(err error) error {

@@ -90,8 +90,7 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long: "Send " + s.about + ". The flags describe a text message. For other messages, -f reads JSON from a file or standard input: " +
-			s.file + ".\n" + verdicts + environment,
+		Long:  s.long + "\n" + verdicts + environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),

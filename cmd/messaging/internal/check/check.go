@@ -29,11 +29,12 @@ type checker struct {
 	overrun  time.Duration // how long a look-up for a sent message may go on after --wait
 	report   report
 
-	isListed  bool       // the listing can be read
-	listed    page       // the latest listing, to whose rows the values, filters and order are compared
-	sent      []*message // messages that the service may have sent
-	seen      seenRows
-	responses seenResponses
+	isListed   bool       // the listing can be read
+	listed     page       // the latest listing, to whose rows the values, filters and order are compared
+	missesRows bool       // the first page may begin after the first row
+	sent       []*message // messages that the service may have sent
+	seen       seenRows
+	responses  seenResponses
 }
 
 // isFound reports whether the rows of all messages were found.
@@ -55,6 +56,7 @@ func (c *checker) check(ctx context.Context) {
 		c.checkValues()
 		c.checkFilters(ctx)
 		c.checkOrder(ctx)
+		c.checkSendStatus()
 		c.checkPageNames()
 		c.checkUnreadable()
 		c.checkClock()

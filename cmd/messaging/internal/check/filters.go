@@ -87,6 +87,8 @@ func (c *checker) tryBound(ctx context.Context, concept string) finding {
 	switch {
 	case !p.isPage:
 		return finding{plausible, "could not tell: " + describe(p.err)}
+	case len(p.rows) == 0 && c.missesRows:
+		return finding{plausible, "could not tell: " + missedRows}
 	case len(p.rows) == 0:
 		return finding{wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"}
 	}
@@ -179,6 +181,8 @@ func (c *checker) judgeListed(concept, value string, p page) finding {
 	switch {
 	case !p.isPage:
 		return finding{plausible, "could not tell: " + describe(p.err)}
+	case len(p.rows) == 0 && c.missesRows:
+		return finding{plausible, "could not tell: " + missedRows}
 	case len(p.rows) == 0:
 		return finding{wrong, "it finds nothing for the value of a row of the listing"}
 	case slices.ContainsFunc(p.rows, isOther):
@@ -195,6 +199,8 @@ func (c *checker) judgeSent(concept string, m *message, p page) finding {
 	switch {
 	case !p.isPage:
 		return finding{plausible, "could not tell: " + describe(p.err)}
+	case len(p.rows) == 0 && c.missesRows:
+		return finding{plausible, "could not tell: " + missedRows}
 	case len(p.rows) == 0:
 		return finding{wrong, "it finds nothing, not even the message"}
 	case slices.ContainsFunc(p.rows, isOther):

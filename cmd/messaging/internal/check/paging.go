@@ -23,8 +23,13 @@ func (c *checker) checkPaging(ctx context.Context) {
 	}
 	p := c.list(ctx, options, 2)
 	c.responses.hasSecondPage = p.isRead() && p.hasNewRows()
-	c.report.add("paging", path, c.judgePaging(p))
+	f := c.judgePaging(p)
+	c.report.add("paging", path, f)
+	c.missesRows = c.table.SMSList.Paging.By == "page" && c.responses.hasSecondPage && f.grade == wrong
 }
+
+// missedRows says why a row may be on no page, if [checker.missesRows] is set.
+const missedRows = "the number of the first page may skip rows: see sms.list.paging"
 
 // hasNewRows reports whether a page after the first has a row with an ID that no row of the first has.
 func (p page) hasNewRows() bool {
@@ -58,60 +63,98 @@ func (c *checker) judgePaging(p page) finding {
 // judgeSecondPage judges a second page that has new rows. A service that counts positions in other units than the contract repeats rows of the
 // first page, or leaves out the rows that follow it.
 func (c *checker) judgeSecondPage(p page) finding {
-	first := p.keys[0]
-	second := map[string]bool{}
+	rows := pagedRows{first: p.keys[0], second: map[string]bool{}, larger: c.keysOf(c.listed.rows)}
 	for _, keys := range p.keys[1:] {
-		maps.Copy(second, keys)
+		maps.Copy(rows.second, keys)
 	}
-	by := c.table.SMSList.Paging.By
-	if f, isDecided := judgeRepeated(countCommon(first, second), len(first), by); isDecided {
-		return f
+	switch c.table.SMSList.Paging.By {
+	case "cursor":
+		return judgeByCursor(rows)
+	case "page":
+		return judgeByPage(rows)
 	}
-	if by != "cursor" && len(first) <= maxAmbiguousPage {
-		return finding{plausible, "could not tell: on pages of one or two rows, a position may count rows or pages"}
-	}
-	larger := c.keysOf(c.listed.rows)
-	if by != "cursor" && countCommon(first, larger) == 0 {
-		return finding{plausible, "could not tell: the first page has no row of a larger first page: the service may count from another number, see sms.list.paging"}
-	}
-	if by == "offset" {
-		if f, isDecided := judgeFollowing(without(larger, first), second); isDecided {
-			return f
-		}
-	}
-	return finding{proven, "a second page has rows with other IDs"}
+	return judgeByOffset(rows)
 }
 
-// maxAmbiguousPage is the size up to which a page can begin at the same row, whether its position counts rows or pages: the row at offset 2 is
-// the first of page 2 of two rows.
-const maxAmbiguousPage = 2
-
-// judgeRepeated judges a second page by how many rows of the first it repeats. Messages that came between the requests move a few of these, but a
-// position that the service counts in rows, and not in pages, repeats most of them.
-func judgeRepeated(repeated, first int, by string) (f finding, isDecided bool) {
-	why := "the second page repeats " + countRows(repeated) + " of the first"
-	switch {
-	case repeated > first/2 && by == "page":
-		return finding{wrong, why + ": the position may count rows: paging.by offset"}, true
-	case repeated > first/2:
-		return finding{wrong, why + ": see sms.list.paging"}, true
-	case repeated > 0:
-		return finding{plausible, why + ": new messages may have moved them"}, true
-	}
-	return finding{}, false
+// pagedRows has the keys of the rows of two pages.
+type pagedRows struct {
+	first, second map[string]bool
+	larger        map[string]bool // of a larger first page
 }
 
-// judgeFollowing judges the second page of a listing by offset by the rows that follow the first page in a larger page. A service that takes the
-// offset for the number of a page leaves them out.
-func judgeFollowing(following, second map[string]bool) (f finding, isDecided bool) {
+// repeats reports whether the second page has most rows of the first. Messages that came between the requests move a few of these, but a
+// position that the service counts in another unit repeats most of them.
+func (r pagedRows) repeats() bool { return r.repeated() > len(r.first)/2 }
+
+// repeated returns how many rows of the first page the second has, too.
+func (r pagedRows) repeated() int { return countCommon(r.first, r.second) }
+
+func (r pagedRows) describeRepeated() string {
+	return "the second page repeats " + countRows(r.repeated()) + " of the first"
+}
+
+// isAmbiguous reports whether the pages are so small that the second can begin at the same row, whether its position counts rows or pages: the
+// row at offset 2 is the first of page 2 of two rows.
+func (r pagedRows) isAmbiguous() bool { return len(r.first) <= 2 }
+
+// beginsElsewhere reports whether the first page has no row of a larger first page.
+func (r pagedRows) beginsElsewhere() bool { return countCommon(r.first, r.larger) == 0 }
+
+// following returns the rows that follow the first page in a larger page.
+func (r pagedRows) following() map[string]bool { return without(r.larger, r.first) }
+
+const (
+	movedRows     = ": new messages may have moved them"
+	ambiguousPage = "could not tell: on pages of one or two rows, a position may count rows or pages"
+	otherFirst    = "could not tell: the first page has no row of a larger first page: the service may count from another number, see sms.list.paging"
+	otherRows     = "a second page has rows with other IDs"
+)
+
+// judgeByCursor judges the second page of a listing by cursor.
+func judgeByCursor(rows pagedRows) finding {
 	switch {
+	case rows.repeats():
+		return finding{wrong, rows.describeRepeated() + ": see sms.list.paging"}
+	case rows.repeated() > 0:
+		return finding{plausible, rows.describeRepeated() + movedRows}
+	}
+	return finding{proven, otherRows}
+}
+
+// judgeByPage judges the second page of a listing by page number. A service that takes the number for an offset repeats rows.
+func judgeByPage(rows pagedRows) finding {
+	switch {
+	case rows.repeats():
+		return finding{wrong, rows.describeRepeated() + ": the position may count rows: paging.by offset"}
+	case rows.repeated() > 0:
+		return finding{plausible, rows.describeRepeated() + movedRows}
+	case rows.isAmbiguous():
+		return finding{plausible, ambiguousPage}
+	case rows.beginsElsewhere():
+		return finding{plausible, otherFirst}
+	}
+	return finding{proven, otherRows}
+}
+
+// judgeByOffset judges the second page of a listing by offset. A service that takes the offset for the number of a page leaves rows out.
+func judgeByOffset(rows pagedRows) finding {
+	following := rows.following()
+	switch {
+	case rows.repeats():
+		return finding{wrong, rows.describeRepeated() + ": see sms.list.paging"}
+	case rows.repeated() > 0:
+		return finding{plausible, rows.describeRepeated() + movedRows}
+	case rows.isAmbiguous():
+		return finding{plausible, ambiguousPage}
+	case rows.beginsElsewhere():
+		return finding{plausible, otherFirst}
 	case len(following) == 0:
 		const why = "could not tell whether rows are left out between the pages: the service ignores the page size, or the contract has none"
-		return finding{plausible, why}, true
-	case countCommon(following, second) == 0:
-		return finding{wrong, "the second page leaves out the rows that follow the first: the position may count pages: paging.by page"}, true
+		return finding{plausible, why}
+	case countCommon(following, rows.second) == 0:
+		return finding{wrong, "the second page leaves out the rows that follow the first: the position may count pages: paging.by page"}
 	}
-	return finding{}, false
+	return finding{proven, otherRows}
 }
 
 // countCommon returns how many keys are in both sets.

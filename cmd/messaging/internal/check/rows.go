@@ -59,6 +59,8 @@ func (c *checker) findRow(m *message) {
 		m.problem = finding{wrong, "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"}
 	case m.mayBeFurther():
 		m.problem = finding{plausible, describeSearch(m.newest)}
+	case c.missesRows:
+		m.problem = finding{plausible, "could not tell: " + missedRows}
 	default:
 		m.problem = finding{wrong, "no row has its reference ID or its text"}
 	}

@@ -13,13 +13,26 @@ import (
 
 // seenRows is what the rows of all listings of this run show together.
 type seenRows struct {
-	latest     time.Time       // of the times of all rows
-	unreadable []unreadableRow // all rows that could not be read in full, each once
-	reported   int             // how many of these the line about the first page counts
+	latest     time.Time         // of the times of all rows
+	statuses   map[rowKey]string // the send status of each row, in the latest listing that has it
+	unreadable []unreadableRow   // all rows that could not be read in full, each once
+	reported   int               // how many of these the line about the first page counts
 	isKnown    map[unreadableRow]bool
 }
 
-func newSeenRows() seenRows { return seenRows{isKnown: map[unreadableRow]bool{}} }
+func newSeenRows() seenRows {
+	return seenRows{statuses: map[rowKey]string{}, isKnown: map[unreadableRow]bool{}}
+}
+
+// A rowKey tells rows apart. It has no place, so that a row that comes on several pages is the same one.
+type rowKey struct {
+	id, reference, to, text string
+	created                 time.Time
+}
+
+func newRowKey(tx sms.Transaction) rowKey {
+	return rowKey{id: tx.ID, reference: tx.ReferenceID, to: tx.To, text: tx.Text, created: tx.CreatedAt.UTC()}
+}
 
 // seenResponses is what all responses with a list of rows show together.
 type seenResponses struct {
@@ -57,6 +70,7 @@ func (r unreadableRow) describe() string {
 // add adds the rows of a page.
 func (s *seenRows) add(rows []sms.Transaction) {
 	for _, tx := range rows {
+		s.statuses[newRowKey(tx)] = tx.SendStatus
 		if tx.ReadError != nil {
 			s.addUnreadable(newUnreadableRow(tx))
 		}

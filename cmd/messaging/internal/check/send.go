@@ -57,7 +57,7 @@ func (c *checker) checkSends(ctx context.Context) {
 		if m.isListed || !isRefusal(m) {
 			c.sent = append(c.sent, m)
 		}
-		c.report.add(fmt.Sprint("send ", n), "sms.send", judgeSend(m))
+		c.report.add(fmt.Sprint("send ", n), "sms.send", c.judgeSend(m))
 		if isRefusal(m) {
 			return
 		}
@@ -85,12 +85,12 @@ func (c *checker) send(ctx context.Context, m *message) {
 }
 
 // judgeSend judges the verdict of a message by whether it is listed.
-func judgeSend(m *message) finding {
+func (c *checker) judgeSend(m *message) finding {
 	switch {
 	case m.verdict == messaging.Accepted:
-		return finding{plausible, "accepted; " + describeListed(m)}
+		return finding{plausible, "accepted; " + c.describeListed(m)}
 	case m.verdict == messaging.Unknown:
-		return finding{wrong, describe(m.sendErr) + "; " + describeListed(m)}
+		return finding{wrong, describe(m.sendErr) + "; " + c.describeListed(m)}
 	case m.isListed:
 		return finding{wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(m.sendErr)}
 	}
@@ -98,12 +98,16 @@ func judgeSend(m *message) finding {
 }
 
 // describeListed says whether a message was listed, and how soon.
-func describeListed(m *message) string {
+func (c *checker) describeListed(m *message) string {
 	switch {
+	case !c.isListed:
+		return "not looked up, because the listing cannot be read"
 	case m.isListed:
 		return fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", m.listedAfter.Round(100*time.Millisecond))
 	case m.mayBeFurther():
 		return describeSearch(m.newest)
+	case c.missesRows:
+		return "not found; " + missedRows
 	}
 	return "not listed in time (--wait)"
 }

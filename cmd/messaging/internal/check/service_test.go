@@ -206,7 +206,7 @@ func TestSendWithoutListing(t *testing.T) {
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitRefused, status)
 	assert.Len(t, srv.Sent(), messages)
-	assert.Equal(t, "accepted; not listed in time (--wait)", got.why["send 1"])
+	assert.Equal(t, "accepted; not looked up, because the listing cannot be read", got.why["send 1"])
 	assert.Empty(t, got.proven())
 }
 

@@ -51,45 +51,59 @@ func (c *checker) checkValues() {
 	}
 	why := "of " + countRows(len(c.listed.transactions)) + ": " + strings.Join(counts, ", ")
 	c.report.add("values", "sms.list.record", finding{plausible, why})
-	c.checkSendStatus()
 	c.checkPrice()
 	c.checkNames()
 }
 
-// checkSendStatus says how many rows have no send status, or an unknown word: the verdict of none of them is refused, even if
-// the service refused its message. It shows no word, which may be something else at a wrong path.
+// checkSendStatus says how many of the rows of all pages have no send status, or an unknown word: the verdict of none of them is refused,
+// even if the service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
-	if len(c.listed.transactions) == 0 {
+	if len(c.seen.statuses) == 0 {
 		return
 	}
-	var words, numbers, unknown int
-	for _, tx := range c.listed.transactions {
+	counts := statusCounts{rows: len(c.seen.statuses)}
+	for _, status := range c.seen.statuses {
 		switch {
-		case tx.SendStatus == "":
-		case !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter):
-			numbers++
-		case c.knowsSendStatus(tx.SendStatus):
-			words++
+		case status == "":
+			counts.absent++
+		case !strings.ContainsFunc(status, unicode.IsLetter):
+			counts.numbers++
+		case c.knowsSendStatus(status):
+			counts.known++
 		default:
-			words++
-			unknown++
+			counts.unknown++
 		}
 	}
-	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
-	all := countRows(len(c.listed.transactions))
-	f := finding{plausible, fmt.Sprintf("%d of %s have a word that the contract knows", words-unknown, all)}
-	path := "sms.list.record.sendStatus"
-	switch {
-	case unknown > 0:
-		path = "sms.send.refused"
-		f.why = fmt.Sprintf("%d of %s have a word that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
-			unknown, all)
-	case words == 0 && numbers > 0:
-		f.why = fmt.Sprintf("%d of %s have a number, and none has a word", numbers, all) + neverRefused
-	case words == 0:
-		f.why = "none of " + all + " has a send status" + neverRefused
-	}
+	path, f := judgeSendStatus(counts)
 	c.report.add("send status", path, f)
+}
+
+// statusCounts counts rows by their send status.
+type statusCounts struct {
+	rows    int // all
+	absent  int
+	numbers int
+	known   int // words that the contract knows
+	unknown int // other words
+}
+
+// judgeSendStatus judges the send status of the rows, and returns the path in the contract that decides about it.
+func judgeSendStatus(counts statusCounts) (path string, f finding) {
+	const neverRefused = ": the verdict of a row is never refused, not even if the service refused its message"
+	all := countRows(counts.rows)
+	switch {
+	case counts.unknown > 0:
+		why := fmt.Sprintf("%d of %s have a word that the contract does not know, and count as accepted: see sms.send.accepted, sms.send.refused",
+			counts.unknown, all)
+		return "sms.send.refused", finding{plausible, why}
+	case counts.absent == counts.rows:
+		return "sms.list.record.sendStatus", finding{plausible, "none of " + all + " has a send status" + neverRefused}
+	case counts.known == 0:
+		why := fmt.Sprintf("%d of %s have a number, and none has a word", counts.numbers, all) + neverRefused
+		return "sms.list.record.sendStatus", finding{plausible, why}
+	}
+	why := fmt.Sprintf("%d of %s have a word that the contract knows", counts.known, all)
+	return "sms.list.record.sendStatus", finding{plausible, why}
 }
 
 // knowsSendStatus reports whether the contract knows what a word means as the send status of a row.

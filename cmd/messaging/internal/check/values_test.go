@@ -264,6 +264,25 @@ func countRowsAsPages(f *fake) {
 	}
 }
 
+// TestPageNumberThatSkipsRows: a service that takes the number of the first page for an offset skips the only row that a filter finds. The filter
+// is not wrong, and neither are the rows of sent messages.
+func TestPageNumberThatSkipsRows(t *testing.T) {
+	for name, check := range map[string]func(f *fake) run{
+		"listing": func(f *fake) run { return listFake(t, f, names) },
+		"sends":   func(f *fake) run { return checkFake(t, f, names, "--wait", "0s") },
+	} {
+		f := newFake()
+		f.skipRows(countRowsFromZero)
+		got := check(f)
+		assert.Equal(t, cli.ExitRefused, got.status, name)
+		assert.Contains(t, got.why["paging"], "the position may count rows: paging.by offset", got.out)
+		assert.Equal(t, "could not tell: the number of the first page may skip rows: see sms.list.paging", got.why["filter by reference"], got.out)
+		for subject, grade := range got.grades {
+			assert.Equal(t, subject == "paging", grade == wrong, "%s: %s\n%s", name, subject, got.out)
+		}
+	}
+}
+
 // TestPagingFromAnotherNumber: the second page of a service that counts from 0 has new rows, but the first rows of the account come on no page.
 func TestPagingFromAnotherNumber(t *testing.T) {
 	f := newFake()
@@ -510,6 +529,20 @@ func TestSendStatus(t *testing.T) {
 			assert.NotContains(t, got.out, "BOUNCED")
 		})
 	}
+}
+
+// TestSendStatusOfAllPages: the only row with an unknown word is not on the first page.
+func TestSendStatusOfAllPages(t *testing.T) {
+	f := newFake()
+	f.usePages(4)
+	f.changeRows(func(row object, m fakeMessage) {
+		row["phase"] = "accepted"
+		if m.ref == "order-0" { // the last row, if no order is asked for
+			row["phase"] = "BOUNCED"
+		}
+	})
+	got := listFake(t, f, strings.Replace(names, `"record": {`, `"record": {"sendStatus": ["phase"], `, 1))
+	assert.Contains(t, got.why["send status"], "1 of 7 rows have a word that the contract does not know", got.out)
 }
 
 // TestFutureRow: a message cannot be created after now, so that the zone of its time is wrong. Only the page that begins with the newest row

@@ -111,7 +111,10 @@ func (s *Spaces) findToken(r *http.Request) foundToken {
 	}
 	for _, candidate := range candidates {
 		value := r.Header.Get(candidate.header)
-		token := strings.TrimPrefix(candidate.scheme+" ", " ") + s.config.Token
+		token := s.config.Token
+		if candidate.scheme != "" {
+			token = candidate.scheme + " " + token
+		}
 		if equal(value, token) {
 			return foundToken{isPresent: true, header: candidate.header, value: token}
 		}

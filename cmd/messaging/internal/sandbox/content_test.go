@@ -158,7 +158,9 @@ func FuzzExchange(f *testing.F) {
 		s := &Sandbox{core: &core{table: names}}
 		for _, operation := range append(operationNames(), "") {
 			x := Exchange{Operation: operation}
-			s.describe(&x, []byte(body))
+			if fields, send := s.sentFields(&x, []byte(body)); send != nil {
+				x.describe(fields, send)
+			}
 			assert.LessOrEqual(t, len(x.To)+len(x.Text)+len(x.Reference), 2*maxName+previewText)
 		}
 	})

@@ -1,12 +1,12 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -58,7 +58,8 @@ func (x *Exchange) isSend() bool { return strings.HasSuffix(x.Operation, ".send"
 
 // isFailure reports whether an exchange failed or met a fault.
 func (x *Exchange) isFailure() bool {
-	return cmp.Or(x.Status, 599) >= http.StatusBadRequest || x.Error != "" || x.Fault != ""
+	hasResponse := x.Status != 0
+	return !hasResponse || x.Status >= http.StatusBadRequest || x.Error != "" || x.Fault != ""
 }
 
 // requestID returns the request ID in the response, or "" if the request was not read.
@@ -111,22 +112,24 @@ func (t *trafficLog) removeOldest() {
 	}
 }
 
-// describe fills in the recipient and the reference of a request to send, and returns its callback URL.
-func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
+// sentFields returns the fields in the body of a request to send and the section of the contract for it, or nil for other requests.
+func (c *core) sentFields(x *Exchange, body []byte) (document.Node, *table.Send) {
 	if !x.isSend() || len(body) == 0 {
-		return ""
+		return document.Node{}, nil
 	}
 	name, _, _ := strings.Cut(x.Operation, ".")
 	channel, _ := table.ChannelNamed(name)
-	send := channel.Send(s.table)
-	fields := formNode(body)
+	return formNode(body), channel.Send(c.table)
+}
+
+// describe fills in the recipient and the reference of a request to send.
+func (x *Exchange) describe(fields document.Node, send *table.Send) {
 	to := fieldIn(fields, send, "to").Text()
 	if send.Wrap != nil {
 		to = platformMessage(fields, send.Wrap).At("to").Text()
 	}
 	x.To = clip(to, maxName)
 	x.Reference = clip(fieldIn(fields, send, "reference").Text(), maxName)
-	return fieldIn(fields, send, "callback").Text()
 }
 
 // recordCallback enters a call of a webhook in traffic.

@@ -115,37 +115,36 @@ const (
 
 // compile validates a rule and sets the fields that follow from it.
 func (f *faultRule) compile(now time.Time) error {
-	delay, err := parseDuration("delay", f.Delay, maxFaultDelay)
-	if err != nil {
-		return err
-	}
-	duration, err := parseDuration("duration", f.Duration, maxFaultDuration)
-	if err != nil {
-		return err
-	}
-	retryAfter, err := parseDuration("retryAfter", f.RetryAfter, maxFaultDelay)
-	if err != nil {
+	if err := f.parseDurations(); err != nil {
 		return err
 	}
 	if err := f.findKind(); err != nil {
 		return err
 	}
-	if err := f.checkAmount(duration); err != nil {
+	err := cmp.Or(f.checkParameters(), f.checkStatus(), f.checkCode(), f.checkAmount(), f.checkScope(), f.checkDelay()) // the first error
+	if err != nil {
 		return err
 	}
-	if err := f.checkScope(); err != nil {
-		return err
-	}
-	if delay == 0 && slices.Contains(f.kind.Parameters, "delay") {
-		return fmt.Errorf("delay is missing: %s waits for it, such as 2s", f.Fault)
-	}
-	f.delay = delay
-	f.retryAfter = retryAfter
-	f.duration = duration
+	f.Status = cmp.Or(f.Status, f.kind.DefaultStatus)
 	if f.Skip == 0 {
 		f.begin(now)
 	}
 	return nil
+}
+
+// parseDurations sets the durations from their texts.
+func (f *faultRule) parseDurations() error {
+	var err error
+	f.delay, err = parseDuration("delay", f.Delay, maxFaultDelay)
+	if err != nil {
+		return err
+	}
+	f.duration, err = parseDuration("duration", f.Duration, maxFaultDuration)
+	if err != nil {
+		return err
+	}
+	f.retryAfter, err = parseDuration("retryAfter", f.RetryAfter, maxFaultDelay)
+	return err
 }
 
 // begin starts the duration, if the rule has one.
@@ -155,6 +154,7 @@ func (f *faultRule) begin(now time.Time) {
 	}
 }
 
+// findKind sets the kind by the name of the fault.
 func (f *faultRule) findKind() error {
 	if f.Fault == "" {
 		return errors.New("fault is missing: name one, such as accept-then-drop")
@@ -165,13 +165,18 @@ func (f *faultRule) findKind() error {
 		return fmt.Errorf("there is no fault %q: it must be one of %s", clip(f.Fault, 40), strings.Join(faultNames(), ", "))
 	}
 	f.kind = kinds[i]
+	return nil
+}
+
+// checkParameters rejects the parameters of other faults.
+func (f *faultRule) checkParameters() error {
 	isSet := f.parameters()
 	for _, name := range slices.Sorted(maps.Keys(isSet)) {
 		if isSet[name] && !slices.Contains(f.kind.Parameters, name) {
 			return fmt.Errorf("%s is not for %s", name, f.Fault)
 		}
 	}
-	return cmp.Or(f.checkStatus(), f.checkCode())
+	return nil
 }
 
 // parameters reports for each parameter whether the rule sets it.
@@ -184,9 +189,8 @@ func (f *faultRule) parameters() map[string]bool {
 	}
 }
 
-// checkStatus validates the status, and fills in the default.
+// checkStatus validates the status, unless it is absent.
 func (f *faultRule) checkStatus() error {
-	f.Status = cmp.Or(f.Status, f.kind.DefaultStatus)
 	if f.Status != 0 && (f.Status < minStatus || f.Status > maxStatus) {
 		return fmt.Errorf("status must be from %d to %d", minStatus, maxStatus)
 	}
@@ -204,7 +208,8 @@ func (f *faultRule) checkCode() error {
 	return nil
 }
 
-func (f *faultRule) checkAmount(duration time.Duration) error {
+// checkAmount validates how many requests meet the fault.
+func (f *faultRule) checkAmount() error {
 	switch {
 	case f.Skip < 0 || f.Skip > maxFaultRequests:
 		return fmt.Errorf("skip must be from 1 to %d", maxFaultRequests)
@@ -212,20 +217,29 @@ func (f *faultRule) checkAmount(duration time.Duration) error {
 		return fmt.Errorf("n must be from 1 to %d", maxFaultRequests)
 	case f.Share < 0 || f.Share > 1:
 		return errors.New("share must be above 0 and up to 1")
-	case f.Left > 0 && (f.Share > 0 || duration > 0):
+	case f.Left > 0 && (f.Share > 0 || f.duration > 0):
 		return errors.New("n cannot be combined with share or duration")
-	case f.Left == 0 && f.Share == 0 && duration == 0:
+	case f.Left == 0 && f.Share == 0 && f.duration == 0:
 		return errors.New("give n, share or duration, to say how many requests meet the fault")
 	}
 	return nil
 }
 
+// checkScope validates which requests the rule is limited to.
 func (f *faultRule) checkScope() error {
 	if f.Operation != "" && !slices.Contains(operationNames(), f.Operation) {
 		return errors.New("operation must be one of " + strings.Join(operationNames(), ", "))
 	}
 	if len(f.To) > maxName {
 		return errors.New("to is too long for a recipient")
+	}
+	return nil
+}
+
+// checkDelay rejects a fault that waits without a delay.
+func (f *faultRule) checkDelay() error {
+	if f.delay == 0 && slices.Contains(f.kind.Parameters, "delay") {
+		return fmt.Errorf("delay is missing: %s waits for it, such as 2s", f.Fault)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,20 +13,27 @@ import (
 // masked replaces a secret.
 const masked = "••••"
 
-// sensitiveNames is a pattern for names of secrets. It must not match keyword.
-const sensitiveNames = `[^"]*(?:secret|token|passw|cookie|signature)[^"]*|[^"]*(?:key|auth|authorization)`
-
-var (
-	// secretName matches names of headers and parameters with secret values.
-	secretName = regexp.MustCompile(`(?i)^(?:` + sensitiveNames + `)$`)
-	// secretMember matches a member of a JSON object with a secret value.
-	secretMember = regexp.MustCompile(`(?i)("(?:` + sensitiveNames + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
-)
+// isSecretName reports whether a header, a parameter or a member with this name has a secret value.
+func isSecretName(name string) bool {
+	name = strings.ToLower(strings.ToUpper(name)) // so that a long s is an s
+	for _, part := range []string{"secret", "token", "passw", "cookie", "signature"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	for _, ending := range []string{"key", "auth", "authorization"} { // a keyword is no secret
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
+}
 
 // A masker masks secrets in requests and responses: known values, and values under the name of a secret.
 type masker struct {
-	values []string        // the longest first
-	params map[string]bool // the parameters of a webhook
+	values   []string        // the longest first
+	params   map[string]bool // the parameters of a webhook
+	masksAll bool            // there are more values than it can look for
 }
 
 func newMasker(secrets ...string) masker { return masker{}.withValues(secrets) }
@@ -40,9 +46,11 @@ func (m masker) withValues(values []string) masker {
 	return m
 }
 
-// forURL returns a masker that also masks the values of the query of a webhook, except placeholders.
+// forURL returns a masker that also masks the values of the query of a webhook, except placeholders. If the query has more than a hundred values,
+// it masks every text as a whole.
 func (m masker) forURL(target string, placeholders map[string]string) masker {
 	const maxParams = 100
+	params := 0
 	target, _, _ = strings.Cut(target, "#")
 	_, query, _ := strings.Cut(target, "?")
 	m.params = maps.Clone(m.params)
@@ -52,8 +60,12 @@ func (m masker) forURL(target string, placeholders map[string]string) masker {
 	var values []string
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
-		if name == "" || hasPlaceholder(value, placeholders) || len(m.params) == maxParams {
+		if name == "" || hasPlaceholder(value, placeholders) {
 			continue
+		}
+		params++
+		if params > maxParams {
+			return masker{masksAll: true}
 		}
 		decoded, _ := url.QueryUnescape(value)
 		m.params[name] = true
@@ -73,6 +85,9 @@ func hasPlaceholder(value string, placeholders map[string]string) bool {
 
 // text masks known values.
 func (m masker) text(text string) string {
+	if m.masksAll {
+		return masked
+	}
 	for _, value := range m.values {
 		text = strings.ReplaceAll(text, value, masked)
 	}
@@ -92,8 +107,7 @@ func (m masker) json(body string) string {
 // body returns the beginning of a body in JSON or a form, masked.
 func (m masker) body(contentType, body string) string {
 	const scanLimit = 4 * maxShown // masking shortens a body
-	body = clip(m.json(body), scanLimit)
-	body = secretMember.ReplaceAllString(body, `${1}"`+masked+`"`)
+	body = maskMembers(clip(m.json(body), scanLimit))
 	if strings.Contains(contentType, "form-urlencoded") {
 		body = m.query(body)
 	}
@@ -105,7 +119,7 @@ func (m masker) query(query string) string {
 	params := strings.Split(query, "&")
 	for i, param := range params {
 		name, value, _ := strings.Cut(param, "=")
-		if value != "" && (m.params[name] || secretName.MatchString(name)) {
+		if value != "" && (m.params[name] || isSecretName(name)) {
 			params[i] = name + "=" + masked
 		}
 	}
@@ -137,7 +151,7 @@ func (m masker) header(header http.Header) []Header {
 	lines := linesOf(header)
 	for i, line := range lines {
 		value := m.text(line.Value)
-		if secretName.MatchString(line.Name) {
+		if isSecretName(line.Name) {
 			value = maskCredential(line.Name, line.Value)
 		}
 		lines[i] = Header{Name: clip(line.Name, maxName), Value: shorten(value, maxValue)}

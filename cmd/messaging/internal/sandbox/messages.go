@@ -120,16 +120,19 @@ type messageFilter struct {
 func (f messageFilter) selects(e *entry) bool {
 	switch {
 	case f.isAnswer != (e.Answer != nil):
+		return false
 	case f.channel != "" && e.Channel != f.channel:
+		return false
 	case f.recipientKey != "" && e.recipientKey != f.recipientKey:
+		return false
 	case f.from != "" && e.From != f.from:
+		return false
 	case f.reference != "" && e.ReferenceID != f.reference:
+		return false
 	case f.state != "" && !e.hasReached(f.state):
-	case !strings.Contains(e.lowerText, f.text):
-	default:
-		return true
+		return false
 	}
-	return false
+	return strings.Contains(e.lowerText, f.text)
 }
 
 // find returns messages, the oldest first: the first ones after a cursor, or else the last ones. total counts them without the limit.
@@ -267,14 +270,14 @@ type callFilter struct {
 
 func (f callFilter) selects(e *entry, c *Call) bool {
 	switch {
-	case c.Exchange <= f.after:
 	case f.message != "" && e.ID != f.message:
+		return false
 	case f.about != "" && c.About != f.about:
+		return false
 	case f.status != 0 && c.Status != f.status:
-	default:
-		return true
+		return false
 	}
-	return false
+	return c.Exchange > f.after
 }
 
 // getCalls returns calls of webhooks, in the order in which they ended, as soon as there is one.

@@ -127,27 +127,39 @@ func (s *Sandbox) size() int {
 func (s *Sandbox) onChange(m messagingtest.Sent) {
 	st := s.lock()
 	defer st.unlock()
-	e := st.book.byID[m.ID]
-	before := contract.Status("")
-	announcement := ""
-	switch {
-	case e == nil && m.At.Before(st.emptiedAt):
-		return
-	case e == nil:
-		e = st.addMessage(&m)
-		announcement = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
-	case e.Sent.Status == m.Status:
-		return
-	default:
-		before = e.Sent.Status
-		m.Body = e.Sent.Body // without secrets
-		e.Sent = &m
+	if e := st.book.byID[m.ID]; e == nil {
+		s.enterMessage(st, &m)
+	} else {
+		s.updateMessage(st, e, &m)
 	}
+}
+
+// enterMessage enters a new message, unless it is older than the last reset.
+func (s *Sandbox) enterMessage(st *sandboxState, m *messagingtest.Sent) {
+	if m.At.Before(st.emptiedAt) {
+		return
+	}
+	e := st.addMessage(m)
+	if m.Status == contract.StatusRead {
+		s.enterState(st, e, contract.StatusDelivered)
+	}
+	s.enterState(st, e, m.Status)
+	s.live.notify(fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel)))
+}
+
+// updateMessage enters the new status of a known message.
+func (s *Sandbox) updateMessage(st *sandboxState, e *entry, m *messagingtest.Sent) {
+	before := e.Sent.Status
+	if m.Status == before {
+		return
+	}
+	m.Body = e.Sent.Body // without secrets
+	e.Sent = m
 	if m.Status == contract.StatusRead && before != contract.StatusDelivered {
 		s.enterState(st, e, contract.StatusDelivered)
 	}
 	s.enterState(st, e, m.Status)
-	s.live.notify(announcement)
+	s.live.notify("")
 }
 
 // enterState adds a status to a message and reports it to the callback URL.

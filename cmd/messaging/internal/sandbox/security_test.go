@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -225,6 +226,57 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	contains(t, pages, "Authorization: Bearer $MESSAGING_TOKEN")
 	assert.Equal(t, `{"keyword":"STOP","apiKey":"••••"}`, r.mask.body("", `{"keyword":"STOP","apiKey":"x-1"}`))
+}
+
+// TestSecretsOfManyParametersAreMasked has a secret in the last parameter of a webhook.
+func TestSecretsOfManyParametersAreMasked(t *testing.T) {
+	t.Parallel()
+	for name, params := range map[string]string{
+		"other names":   manyParams("p%d=value-%d"),
+		"the same name": manyParams("p=value-%[2]d"),
+	} {
+		target := "https://shop.example.com/d?" + params + "&last=callback-secret"
+		mask := newMasker().forURL(target, nil)
+		for _, text := range []string{
+			mask.url(target), mask.body("", `{"dlrCallback":"`+target+`"}`), mask.body("text/plain", "got callback-secret"),
+			mask.json(`{"a":"callback-secret"}`),
+		} {
+			assert.NotContains(t, text, "callback-secret", name)
+		}
+		lines := mask.header(http.Header{"X-Echo": {"callback-secret"}})
+		assert.NotContains(t, lines[0].Value, "callback-secret", name)
+	}
+}
+
+// manyParams returns 150 parameters in a form that takes the number of each twice.
+func manyParams(format string) string {
+	var params []string
+	for n := range 150 {
+		params = append(params, fmt.Sprintf(format, n, n))
+	}
+	return strings.Join(params, "&")
+}
+
+// TestSecretMembersAreMasked has JSON, parts of JSON, and other texts with JSON in them.
+func TestSecretMembersAreMasked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"apiKey":"x","to":"y"}`:                       `{"apiKey":"••••","to":"y"}`,
+		`{ "Password" : "x\"y" , "to":"z" }`:            `{ "Password" : "••••" , "to":"z" }`,
+		`{"pin":{"token":17},"to":"y"}`:                 `{"pin":{"token":"••••"},"to":"y"}`,
+		`{"token":{"a":["}",{"b":"x"}]},"to":"y"}`:      `{"token":"••••","to":"y"}`,
+		`{"token":["x","y"],"to":"y"}`:                  `{"token":"••••","to":"y"}`,
+		`{"token":{"a":"x`:                              `{"token":"••••"`,
+		`{"to":"y","secret":"x`:                         `{"to":"y","secret":"••••"`,
+		`{"to":"y","secret":`:                           `{"to":"y","secret":`,
+		`a "stray quote, {"apiKey":"x"} and {"auth":1`:  `a "stray quote, {"apiKey":"••••"} and {"auth":"••••"`,
+		`{"\u0061pi\u004b\u0065\u0079":"x`:              `{"\u0061pi\u004b\u0065\u0079":"••••"`,
+		`{"keyword":"STOP","tokens":[],"paſſword":"x"}`: `{"keyword":"STOP","tokens":"••••","paſſword":"••••"}`,
+		`{"a\"key":"x"}`:                                `{"a\"key":"••••"}`,
+		`no JSON`:                                       `no JSON`,
+	} {
+		assert.Equal(t, want, maskMembers(text))
+	}
 }
 
 // TestSecretsOfLongBodiesAreMasked sends a callback URL and credentials in bodies that traffic truncates.

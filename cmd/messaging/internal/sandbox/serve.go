@@ -49,7 +49,9 @@ func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) 
 		body = nil
 	}
 	mask := s.mask
-	if callback := s.describe(x, body); callback != "" {
+	if fields, send := s.sentFields(x, body); send != nil {
+		x.describe(fields, send)
+		callback := fieldIn(fields, send, "callback").Text()
 		mask = mask.forURL(callback, s.table.WebhookDelivery.Placeholders)
 	}
 	header := r.Header.Clone()

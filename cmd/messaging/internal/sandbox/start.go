@@ -104,7 +104,8 @@ func (s *Sandbox) firstRequest() (*http.Request, string, error) {
 	var first *http.Request
 	var body []byte
 	capture := roundTrip(func(r *http.Request) (*http.Response, error) {
-		if first = r; r.Body != nil {
+		first = r
+		if r.Body != nil {
 			body, _ = io.ReadAll(r.Body) // from memory
 			_ = r.Body.Close()
 		}

@@ -19,14 +19,7 @@ const (
 	previewText = 90
 )
 
-var (
-	links = regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`)
-	// hidden matches characters that control the display of others or show nothing, such as fillers and the blank Braille pattern. It
-	// matches an emoji or a flag with such characters as a whole, without the group.
-	hidden = regexp.MustCompile(`[\p{So}\x{FE0F}\x{1F000}-\x{1FAFF}]+(?:\x{200D}[\p{So}\x{FE0F}\x{1F000}-\x{1FAFF}]+)+|` +
-		`\x{1F3F4}[\x{E0020}-\x{E007F}]+|` +
-		`([^\P{Cc}\n\t\r]|[\p{Cf}\x{2028}\x{2029}\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}\x{034F}\x{17B4}\x{17B5}])`)
-)
+var links = regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`)
 
 // orBlank returns a text, or "(blank)" if a message of kind text shows nothing.
 func orBlank(kind, text string) string {
@@ -56,24 +49,57 @@ func pieces(text string) (all []piece) {
 	return all
 }
 
-// plainPieces divides a text at its hidden characters.
+// plainPieces divides a text at its hidden characters. Those in an emoji or a flag stay.
 func plainPieces(text string) (all []piece) {
+	runes := []rune(text)
 	begin := 0
-	for _, at := range hidden.FindAllStringSubmatchIndex(text, -1) {
-		from, to := at[2], at[3]
-		if from < 0 {
-			continue // a part of an emoji
+	isInFlag := false
+	for i, r := range runes {
+		isInFlag = r == blackFlag || (isInFlag && isFlagTag(r))
+		if !isHidden(r) || isInFlag || joinsEmoji(runes, i) {
+			continue
 		}
-		if begin < from {
-			all = append(all, piece{Text: text[begin:from]})
+		if begin < i {
+			all = append(all, piece{Text: string(runes[begin:i])})
 		}
-		all = append(all, piece{Control: fmt.Sprintf("U+%04X", []rune(text[from:to])[0])})
-		begin = to
+		all = append(all, piece{Control: fmt.Sprintf("U+%04X", r)})
+		begin = i + 1
 	}
-	if begin < len(text) {
-		all = append(all, piece{Text: text[begin:]})
+	if begin < len(runes) {
+		all = append(all, piece{Text: string(runes[begin:])})
 	}
 	return all
+}
+
+// isHidden reports whether a character controls the display of others or shows nothing, such as a filler or the blank Braille pattern.
+func isHidden(r rune) bool {
+	switch r {
+	case '\n', '\t', '\r':
+		return false
+	case '\u034f', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u2800', '\u3164', '\uffa0':
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// blackFlag is a flag whose region, such as Wales, follows in tags.
+const blackFlag = '\U0001f3f4'
+
+func isFlagTag(r rune) bool { return r >= '\U000e0020' && r <= '\U000e007f' }
+
+// joinsEmoji reports whether the character at an index joins two emoji into one.
+func joinsEmoji(runes []rune, i int) bool {
+	const joiner = '\u200d'
+	isBetween := i > 0 && i+1 < len(runes)
+	return runes[i] == joiner && isBetween && isEmoji(runes[i-1]) && isEmoji(runes[i+1])
+}
+
+// isEmoji reports whether a character is an emoji, or the mark after one that it is shown in color.
+func isEmoji(r rune) bool {
+	const colorMark = '\ufe0f'
+	isPictograph := r >= '\U0001f000' && r <= '\U0001faff'
+	isSymbol := unicode.Is(unicode.So, r) && !isHidden(r)
+	return isPictograph || isSymbol || r == colorMark
 }
 
 // title returns a text that begins with a capital.
