@@ -120,9 +120,9 @@ func (n wireName) parts(encoding string) []string {
 
 // requestPlace is a place in a request: a value, or an object or a list with places in it.
 type requestPlace struct {
-	takenBy  string            // the path in the table of the first name that led here; "" for the whole request
+	takenBy  string                   // the path in the table of the first name that led here; "" for the whole request
 	children map[string]*requestPlace // nil for a value
-	isList   bool              // the first child has a position
+	isList   bool                     // the first child has a position
 }
 
 // newPlace returns the place from which parts lead on to a value.
