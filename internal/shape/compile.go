@@ -82,7 +82,7 @@ func (s *Shapes) fill(t reflect.Type, unfilled []reflect.Type) {
 // structOf returns the shape of a struct, or of the structs in a list or behind a pointer. It is nil for other types.
 func (s *Shapes) structOf(t reflect.Type) shape { return s.structs[elemOf(t)] }
 
-// elemOf returns the type of the elements of a list, or of what a pointer points to. Other types are their own.
+// elemOf returns the type that lists and pointers of type t lead to, or t itself.
 func elemOf(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
