@@ -32,7 +32,7 @@ type throttle struct {
 	limiter        *rate.Limiter // nil until the throttle first turns on
 	restoreRate    float64       // what the service accepted before the throttle turned on, a second; 0 once it accepts a message again
 	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages  bool          // a throttled message was left unknown. The SendAll is careful from then on: see isTooFast and steadyGrowth
+	losesMessages  bool          // a throttled message was left unknown. The SendAll is careful from then on: see isTooFast and growth
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
 	countFrom      time.Time // responses to messages that began before say nothing about the present rate
@@ -227,17 +227,16 @@ func (t *throttle) enter(state throttleState, newRate float64, now time.Time) {
 	t.nextPeriod(now)
 }
 
-// tick ends the period if it is over, and sets the state and the rate for the next one.
+// tick ends the period if it is over, and sets the state and the rate for the next one. A response ends the other states, not a period.
 func (t *throttle) tick(now time.Time) {
 	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
-	switch t.state {
-	case throttleSearching:
-		t.search(now)
-	case throttleSteady:
-		t.follow(now)
-	case throttleOff, throttleProbing: // a response ends these states, not a period
+	if t.state == throttleSearching || t.state == throttleSteady {
+		state, newRate := t.next(now)
+		t.countQuiet(now)
+		t.state = state
+		t.setRate(newRate)
 	}
 	t.nextPeriod(now)
 }
@@ -247,52 +246,60 @@ func (t *throttle) nextPeriod(now time.Time) {
 	t.period = throttleCounts{startedAt: now}
 }
 
-// search doubles the rate until the service throttles some messages and accepts others.
-func (t *throttle) search(now time.Time) {
-	isAccepting := t.period.accepted > 0
+// next returns the state and the rate, in messages a second, that follow from a period of searching or steady. Its cases are rows of the table of
+// throttle.
+func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
+	limit := t.limit()
+	accepted := t.acceptedRate(now)
+	higher := limit * (1 + t.growth())
 	switch {
+	case t.isTooFast() && accepted < limit/5:
+		return throttleSearching, max(accepted, limit/4)
+	case t.isTooFast() && t.losesMessages:
+		return throttleSteady, min(0.85*limit, 0.9*accepted)
 	case t.isTooFast():
-		t.decrease(now)
-	case isAccepting && t.period.throttled > 0:
-		t.state = throttleSteady
-	case isAccepting:
-		t.increase(now, 1)
+		return throttleSteady, 0.85 * limit
+	case t.period.accepted == 0:
+		return t.state, limit
+	case t.period.throttled > 0:
+		return throttleSteady, limit
+	case higher > 4*t.usedRate(now):
+		return throttleOff, float64(rate.Inf) // reserve still takes a turn if it ended the period
+	default:
+		return t.state, higher
 	}
 }
 
-// follow raises the rate by a fiftieth, and by more the longer no response is throttled.
-func (t *throttle) follow(now time.Time) {
+// countQuiet counts the steady periods without a throttled response, and begins again if the period was too fast.
+func (t *throttle) countQuiet(now time.Time) {
 	switch {
 	case t.isTooFast():
-		t.decrease(now)
+		t.countAnew(now)
 	case t.period.throttled > 0:
 		t.quietPeriods = 0
-	case t.period.accepted > 0:
-		t.increase(now, t.steadyGrowth())
+	case t.period.accepted > 0 && t.state == throttleSteady:
 		t.quietPeriods++
 	}
 }
 
-// steadyGrowth returns by which part of itself the rate grows. It grows slowly if a throttled message may be lost.
-func (t *throttle) steadyGrowth() float64 {
+// growth returns by which part of itself the rate grows after a period without a throttled response. A search doubles it. Otherwise it grows by
+// a fiftieth, and by more the longer no response is throttled, unless a throttled message may be lost.
+func (t *throttle) growth() float64 {
 	const slowest = 0.02
-	if t.losesMessages {
+	switch {
+	case t.state == throttleSearching:
+		return 1
+	case t.losesMessages:
 		return slowest
+	default:
+		doublings := min(t.quietPeriods/2, 6)
+		return min(slowest*float64(int(1)<<doublings), 1)
 	}
-	doublings := min(t.quietPeriods/2, 6)
-	return min(slowest*float64(int(1)<<doublings), 1)
 }
 
-// increase raises the rate by a part of itself, or turns the throttle off if the rate would be far above what is sent, and so limit nothing.
-func (t *throttle) increase(now time.Time, growth float64) {
-	next := t.limit() * (1 + growth)
-	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
-	if next > 4*used {
-		t.state = throttleOff
-		t.setRate(float64(rate.Inf)) // reserve still takes a turn if it ended the period
-		return
-	}
-	t.setRate(next)
+// usedRate returns how many messages a second were sent in the period, with the next one.
+func (t *throttle) usedRate(now time.Time) float64 {
+	return float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
 }
 
 // isTooFast reports whether the service throttled too many messages of the period. One is too many if a throttled message may be lost.
@@ -301,24 +308,6 @@ func (t *throttle) isTooFast() bool {
 		return t.period.throttled > 0
 	}
 	return t.period.throttled > 1 && t.period.isHigh()
-}
-
-// decrease lowers the rate a little or, if the service accepted far less, towards what it accepted.
-func (t *throttle) decrease(now time.Time) {
-	limit := t.limit()
-	accepted := t.acceptedRate(now)
-	switch {
-	case accepted < limit/5:
-		t.state = throttleSearching
-		t.setRate(max(accepted, limit/4))
-	case t.losesMessages:
-		t.state = throttleSteady
-		t.setRate(min(0.85*limit, 0.9*accepted))
-	default:
-		t.state = throttleSteady
-		t.setRate(0.85 * limit)
-	}
-	t.countAnew(now)
 }
 
 // acceptedRate returns how many messages a second the service accepted in this period and the previous one.

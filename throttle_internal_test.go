@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 )
 
 // When a service stops accepting messages, the last ones accepted arrive among the first throttled ones.
@@ -104,4 +105,38 @@ func TestThrottleGivesUpNothingAfterAnAcceptedMessage(t *testing.T) {
 		throttle.record(time.Now(), false)
 		assert.Equal(t, time.Minute, throttle.giveUpIn(time.Minute))
 	})
+}
+
+func TestThrottleNext(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		state    throttleState
+		period   throttleCounts
+		loses    bool
+		want     throttleState
+		wantRate float64
+	}{
+		"searching, all accepted":   {throttleSearching, throttleCounts{begun: 50, accepted: 50}, false, throttleSearching, 200},
+		"searching, some throttled": {throttleSearching, throttleCounts{begun: 50, accepted: 49, throttled: 1}, false, throttleSteady, 100},
+		"searching, too fast":       {throttleSearching, throttleCounts{begun: 50, accepted: 40, throttled: 10}, false, throttleSteady, 85},
+		"searching, far too fast":   {throttleSearching, throttleCounts{begun: 50, accepted: 5, throttled: 45}, false, throttleSearching, 25},
+		"searching, no response":    {throttleSearching, throttleCounts{begun: 50}, false, throttleSearching, 100},
+		"searching, few sent":       {throttleSearching, throttleCounts{begun: 5, accepted: 5}, false, throttleOff, float64(rate.Inf)},
+		"steady, all accepted":      {throttleSteady, throttleCounts{begun: 50, accepted: 50}, false, throttleSteady, 102},
+		"steady, some throttled":    {throttleSteady, throttleCounts{begun: 50, accepted: 49, throttled: 1}, false, throttleSteady, 100},
+		"steady, too fast":          {throttleSteady, throttleCounts{begun: 50, accepted: 40, throttled: 10}, false, throttleSteady, 85},
+		"steady, far too fast":      {throttleSteady, throttleCounts{begun: 50, accepted: 5, throttled: 45}, false, throttleSearching, 25},
+		"steady, one lost":          {throttleSteady, throttleCounts{begun: 50, accepted: 45, throttled: 1}, true, throttleSteady, 81},
+		"steady, few sent":          {throttleSteady, throttleCounts{begun: 5, accepted: 5}, false, throttleOff, float64(rate.Inf)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			tt.period.startedAt = start
+			throttle := &throttle{state: tt.state, limiter: rate.NewLimiter(100, 1), losesMessages: tt.loses, period: tt.period}
+			state, newRate := throttle.next(start.Add(throttlePeriod))
+			assert.Equal(t, tt.want, state)
+			assert.InDelta(t, tt.wantRate, newRate, 0.01)
+		})
+	}
 }

@@ -1,9 +1,7 @@
 package codec
 
 import (
-	"encoding/json"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,19 +9,17 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// CheckNames finds the names of a table that one request cannot hold together. For each operation it writes a request with every field,
-// constant and credential, whose values are their paths in the table, and reads each name back.
+// CheckNames finds the names of a table that one request cannot hold together. For each operation it compares the names of all fields,
+// constants and credentials.
 func CheckNames(t *table.Table) []table.Problem {
-	pair := func() (key, secret string) { return "auth.keyPair.key", "auth.keyPair.secret" }
 	var problems []table.Problem
 	for _, channel := range table.Channels() {
-		op := channel.Send(t)
-		e := newEncoding(t, &op.Operation, "POST", new(url.URL), pair)
-		problems = append(problems, e.checkSend(channel.SendSection(), op)...)
+		problems = append(problems, checkSend(t, channel.SendSection(), channel.Send(t))...)
 	}
-	list := newEncoding(t, &t.SMSList.Operation, t.SMSList.Method, new(url.URL), pair)
-	params := append(marked("sms.list.params", t.SMSList.Params), markedConstants("sms.list.constants", t.SMSList.Constants)...)
-	problems = append(problems, list.readBack(params)...)
+	list := pairNames(t, t.SMSList.Encoding)
+	list = appendConcepts(list, "sms.list.params", t.SMSList.Params)
+	list = appendConstants(list, "sms.list.constants", t.SMSList.Constants)
+	problems = append(problems, compareNames(list, t.SMSList.Encoding)...)
 	if left := len(problems) - mostProblems; left > 0 {
 		problems = append(problems[:mostProblems], table.Problem{Path: "contract", Reason: strconv.Itoa(left) + " more problems"})
 	}
@@ -33,71 +29,80 @@ func CheckNames(t *table.Table) []table.Problem {
 // mostProblems is how many names are reported one by one.
 const mostProblems = 20
 
+// wireName is a name that a request holds, and the path in the table that sets it.
+type wireName struct{ name, path string }
+
 // checkSend checks the names of an operation that sends.
-func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
-	members := marked(section+".fields", op.Fields)
+func checkSend(t *table.Table, section string, op *table.Send) []table.Problem {
+	names := pairNames(t, op.Encoding)
+	names = appendConcepts(names, section+".fields", op.Fields)
 	if op.Wrap != nil && *op.Wrap != "" {
-		members = append(members, member{name: *op.Wrap, isPath: true, text: section + ".wrap"})
+		names = append(names, wireName{*op.Wrap, section + ".wrap"})
 	}
-	members = append(members, markedConstants(section+".constants", op.Constants)...)
+	names = appendConstants(names, section+".constants", op.Constants)
 	for _, concept := range slices.Sorted(maps.Keys(op.FieldConstants)) {
 		if concept != table.GSM && concept != table.Unicode {
-			members = append(members, markedConstants(section+".with."+concept, op.FieldConstants[concept])...)
+			names = appendConstants(names, section+".with."+concept, op.FieldConstants[concept])
 		}
 	}
-	problems := e.readBack(members)
+	problems := compareNames(names, op.Encoding)
 	for _, encoding := range []string{table.GSM, table.Unicode} { // a text has one of the two
-		constants := markedConstants(section+".with."+encoding, op.FieldConstants[encoding])
-		if len(problems) == 0 && len(constants) > 0 {
-			problems = e.readBack(append(slices.Clone(members), constants...))
+		if len(problems) == 0 {
+			constants := appendConstants(nil, section+".with."+encoding, op.FieldConstants[encoding])
+			problems = compareNames(slices.Concat(names, constants), op.Encoding)
 		}
 	}
 	return problems
 }
 
-// marked returns members by concept, each with its path in the table as its value.
-func marked(section string, names map[string]string) (members []member) {
-	for _, concept := range slices.Sorted(maps.Keys(names)) {
-		if names[concept] != "" {
-			members = append(members, member{name: names[concept], isPath: true, text: section + "." + concept})
-		}
+// pairNames returns the names of the key pair, if requests in an encoding hold it among their fields or parameters.
+func pairNames(t *table.Table, encoding string) []wireName {
+	pair := t.Auth.KeyPair
+	if !pair.IsInFields(encoding) {
+		return nil
 	}
-	return members
+	names := []wireName{{pair.Key, "auth.keyPair.key"}}
+	if pair.Secret != "" {
+		names = append(names, wireName{pair.Secret, "auth.keyPair.secret"})
+	}
+	return names
 }
 
-func markedConstants(section string, constants map[string]any) (members []member) {
+// appendConcepts appends names by concept.
+func appendConcepts(names []wireName, section string, byConcept map[string]string) []wireName {
+	for _, concept := range slices.Sorted(maps.Keys(byConcept)) {
+		if byConcept[concept] != "" {
+			names = append(names, wireName{byConcept[concept], section + "." + concept})
+		}
+	}
+	return names
+}
+
+func appendConstants(names []wireName, section string, constants map[string]any) []wireName {
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
-		members = append(members, member{name: name, isPath: true, text: section + "." + name})
+		names = append(names, wireName{name, section + "." + name})
 	}
-	return members
+	return names
 }
 
-// readBack writes members together with the key pair, and reports the members that it cannot read back. It writes them in reverse order:
-// of two members with one name a reader takes the last, so the later one is reported.
-func (e *encoding) readBack(members []member) (problems []table.Problem) {
-	inFields, _ := e.credentials()
-	members = slices.Concat(inFields, members)
-	names := len(members)
-	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, names) }
-	for _, m := range members {
-		if isTooFar(m) {
-			problems = append(problems, table.Problem{Path: m.text, Reason: gapReason})
+// compareNames reports each name that a request cannot hold together with an earlier one, and each position in a list that has no position
+// before it.
+func compareNames(names []wireName, encoding string) (problems []table.Problem) {
+	request := &requestPlace{children: map[string]*requestPlace{}}
+	var taken []wireName
+	for _, n := range names {
+		other := request.take(n.parts(encoding), n.path)
+		if other == "" {
+			taken = append(taken, n)
+			continue
 		}
+		problems = append(problems, table.Problem{
+			Path: n.path, Reason: "cannot be written together with " + other + "; give one of them another name, or leave it out",
+		})
 	}
-	members = slices.DeleteFunc(members, isTooFar)
-
-	reversed := slices.Clone(members)
-	slices.Reverse(reversed)
-	textAt := e.textsOf(e.request(e.url, reversed, nil))
-	for _, m := range members {
-		text, hasGap := textAt(m)
-		switch {
-		case hasGap:
-			problems = append(problems, table.Problem{Path: m.text, Reason: gapReason})
-		case text != m.text:
-			problems = append(problems, table.Problem{
-				Path: m.text, Reason: "cannot be written together with " + text + "; give one of them another name, or leave it out",
-			})
+	for _, n := range taken {
+		if request.hasGap(n.parts(encoding)) {
+			problems = append(problems, table.Problem{Path: n.path, Reason: gapReason})
 		}
 	}
 	return problems
@@ -105,86 +110,58 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 
 const gapReason = "is in a list at a position with no position before it; positions begin at 0, without a gap"
 
-// leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
-func leadsBeyond(name string, names int) bool {
-	for part := range strings.SplitSeq(name, ".") {
-		if position, _ := strconv.Atoi(part); table.IsPosition(part) && position >= names {
+// parts returns the places that a name leads through. Only in JSON does a dot lead into an object or a list.
+func (n wireName) parts(encoding string) []string {
+	if encoding == "json" {
+		return strings.Split(n.name, ".")
+	}
+	return []string{n.name}
+}
+
+// requestPlace is a place in a request: a value, or an object or a list with places in it.
+type requestPlace struct {
+	takenBy  string                   // the path in the table of the first name that led here; "" for the whole request
+	children map[string]*requestPlace // nil for a value
+	isList   bool                     // the first child has a position
+}
+
+// newPlace returns the place from which parts lead on to a value.
+func newPlace(parts []string, path string) *requestPlace {
+	p := &requestPlace{takenBy: path}
+	if len(parts) > 0 {
+		p.isList = table.IsPosition(parts[0])
+		p.children = map[string]*requestPlace{parts[0]: newPlace(parts[1:], path)}
+	}
+	return p
+}
+
+// take takes the place to which parts lead from p, for the name that a path of the table sets. If an earlier name is in the way, take returns
+// the path that sets that one, and otherwise "".
+func (p *requestPlace) take(parts []string, path string) (other string) {
+	for i, part := range parts {
+		child, isTaken := p.children[part]
+		switch {
+		case !isTaken && i > 0 && table.IsPosition(part) != p.isList:
+			return p.takenBy // which made it a list, or an object
+		case !isTaken:
+			p.children[part] = newPlace(parts[i+1:], path)
+			return ""
+		case child.children == nil:
+			return child.takenBy
+		}
+		p = child
+	}
+	return p.takenBy
+}
+
+// hasGap reports whether parts, which lead to a value, lead over a position in a list with no position before it.
+func (p *requestPlace) hasGap(parts []string) bool {
+	for _, part := range parts {
+		position, _ := strconv.Atoi(part)
+		if p.isList && position > 0 && p.children[strconv.Itoa(position-1)] == nil {
 			return true
 		}
+		p = p.children[part]
 	}
 	return false
-}
-
-// textsOf returns a function that returns the text at the name of a member in a request, or another text that is there instead. hasGap
-// reports whether the name is in a list at a position with no position before it.
-func (e *encoding) textsOf(request Request) func(member) (text string, hasGap bool) {
-	if e.isJSON() {
-		var body any
-		_ = json.Unmarshal(request.Body, &body) // nothing is found in invalid JSON
-		return func(m member) (text string, hasGap bool) { return findMember(body, strings.Split(m.name, "."), m.text) }
-	}
-	form := request.URL.Query()
-	if e.kind == "form" {
-		form, _ = url.ParseQuery(string(request.Body))
-	}
-	return func(m member) (text string, hasGap bool) {
-		values := form[m.name]
-		if len(values) == 0 {
-			return "", false
-		}
-		return values[len(values)-1], false
-	}
-}
-
-// findMember returns the text at a path of a document. If the path does not lead to the wanted text, it returns the first other text on the
-// way. hasGap reports whether the path leads over a position of a list with no position before it.
-func findMember(document any, path []string, want string) (text string, hasGap bool) {
-	for _, name := range path {
-		isPosition := table.IsPosition(name)
-		switch value := document.(type) {
-		case string:
-			return value, false
-		case []any:
-			index, _ := strconv.Atoi(name)
-			switch {
-			case !isPosition || index >= len(value):
-				return firstText(value, want), false
-			case index > 0 && value[index-1] == nil:
-				return "", true
-			}
-			document = value[index]
-		case map[string]any:
-			if isPosition {
-				return firstText(value, want), false
-			}
-			document = value[name]
-		}
-	}
-	if text, isText := document.(string); isText {
-		return text, false
-	}
-	return firstText(document, want), false
-}
-
-// firstText returns the first text in a document, in the order of its names, other than one text.
-func firstText(document any, except string) string {
-	var elements []any
-	switch value := document.(type) {
-	case string:
-		if value != except {
-			return value
-		}
-	case []any:
-		elements = value
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			elements = append(elements, value[name])
-		}
-	}
-	for _, element := range elements {
-		if text := firstText(element, except); text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -35,9 +35,9 @@ func TestCheckNames(t *testing.T) {
 		"position after the first":       {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gap},
 		"position after a gap":           {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gap},
 		"position far beyond":            {`{"sms.send":{"fields":{"to":"to.9999.9999.9999"}}}`, "sms.send.fields.to", gap},
-		"number that is no position":     {`{"sms.send":{"fields":{"from":"m.9223372036854775807","to":"m.0"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
-		"list and member":                {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
-		"member and list":                {`{"sms.send":{"fields":{"from":"m.0","to":"m.name"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
+		"number that is no position":     {`{"sms.send":{"fields":{"from":"m.9223372036854775807","to":"m.0"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},
+		"list and member":                {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},
+		"member and list":                {`{"sms.send":{"fields":{"from":"m.0","to":"m.name"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},
 		"list in another":                {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},
 
 		"two parameters of one name":     {`{"sms.list":{"params":{"from":"number","to":"number"}}}`, "sms.list.params.to", together + "sms.list.params.from" + rename},

@@ -88,13 +88,10 @@ func (e *encoding) credentials() (inFields, inQuery []member) {
 	if e.keyPairAt.Secret != "" {
 		members = append(members, member{name: e.keyPairAt.Secret, text: secret, isPath: true})
 	}
-	switch e.keyPairAt.In {
-	case "body":
+	switch {
+	case e.keyPairAt.IsInFields(e.kind):
 		return members, nil
-	case "query":
-		if e.kind == "query" {
-			return members, nil
-		}
+	case e.keyPairAt.In == "query":
 		return nil, members
 	default:
 		return nil, nil

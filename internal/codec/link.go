@@ -14,6 +14,14 @@ const (
 	errElsewhere = pageError("the response links to a next page that is not at the base URL")
 	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
+	errLongLink  = pageError("the response links to a next page with a link of more than 16 KiB")
+)
+
+const (
+	// longestLink is more than most servers accept. A link is parsed and decoded only up to this length.
+	longestLink = 16 << 10
+	// maxDecodings is how often a path is decoded. Each proxy and server on the way decodes it once.
+	maxDecodings = 4
 )
 
 // follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
@@ -21,10 +29,14 @@ func (l *List) follow(cursor string) (wire.Position, error) {
 	isURL := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?")
 	leadsOn := strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.url.Path+"/")
 	isPath := strings.HasPrefix(cursor, "/") && leadsOn
-	if isURL || isPath {
+	switch {
+	case !isURL && !isPath:
+		return wire.Position{Set: true, Cursor: cursor}, nil
+	case len(cursor) > longestLink:
+		return wire.Position{}, errLongLink
+	default:
 		return l.followLink(cursor)
 	}
-	return wire.Position{Set: true, Cursor: cursor}, nil
 }
 
 func (l *List) followLink(text string) (wire.Position, error) {
@@ -48,21 +60,30 @@ func (l *List) followLink(text string) (wire.Position, error) {
 // reads the path.
 func (l *List) isBelowBase(link *url.URL) bool {
 	operation, _ := url.PathUnescape(l.op.Path)
-	base := cleanPath(strings.TrimSuffix(l.url.Path, operation))
-	return strings.HasPrefix(cleanPath(link.Path), strings.TrimSuffix(base, "/")+"/")
+	base, isBaseDecoded := decodePath(strings.TrimSuffix(l.url.Path, operation))
+	linked, isLinkDecoded := decodePath(link.Path)
+	if !isBaseDecoded || !isLinkDecoded {
+		return false
+	}
+	return strings.HasPrefix(cleanPath(linked), strings.TrimSuffix(cleanPath(base), "/")+"/")
 }
 
-// cleanPath returns a path as the most generous server reads it: decoded until nothing changes, without parameters of its segments, with
-// backslashes as slashes, and without dot segments.
-func cleanPath(text string) string {
-	for {
-		decoded, err := url.PathUnescape(text)
-		if err != nil || decoded == text {
-			break
+// decodePath decodes a path until nothing changes. It reports false if the path is encoded too often.
+func decodePath(text string) (decoded string, ok bool) {
+	for range maxDecodings {
+		next, err := url.PathUnescape(text)
+		if err != nil || next == text {
+			return text, true
 		}
-		text = decoded
+		text = next
 	}
-	segments := strings.Split(strings.ReplaceAll(text, `\`, "/"), "/")
+	return "", false
+}
+
+// cleanPath returns a decoded path as the most generous server reads it: without parameters of its segments, with backslashes as slashes, and
+// without dot segments.
+func cleanPath(decoded string) string {
+	segments := strings.Split(strings.ReplaceAll(decoded, `\`, "/"), "/")
 	for i, segment := range segments {
 		segments[i], _, _ = strings.Cut(segment, ";")
 	}

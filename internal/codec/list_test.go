@@ -573,6 +573,7 @@ const (
 	noRows    = "the response holds no list"
 	elsewhere = "the response links to a next page that is not at the base URL"
 	noQuery   = "the response links to a next page with a query that cannot be parsed"
+	longLink  = "the response links to a next page with a link of more than 16 KiB"
 	oneRow    = `{"id":"a"}`
 	twoRows   = `{"id":"a"},{"id":"b"}`
 )
@@ -1028,6 +1029,8 @@ func TestListDecodeRefusesLinkOutsideTheBasePath(t *testing.T) {
 		"/v1/%252e%252e/other?after=x":               false,
 		"/v1/./.%2e/other?after=x":                   false,
 		"/v1//other?after=x":                         true,
+		"/v1/%25252541?after=x":                      true,
+		"/v1/%2525252541?after=x":                    false, // encoded more often than any server decodes
 	} {
 		body := fmt.Sprintf(`{"data":[{"id":"a"}],"nextPage":%q}`, link)
 		page, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
@@ -1035,6 +1038,26 @@ func TestListDecodeRefusesLinkOutsideTheBasePath(t *testing.T) {
 		if !isBelow {
 			require.ErrorIs(t, err, codec.ErrPage)
 			assert.Zero(t, page.Next)
+		}
+	}
+}
+
+// Checking a link decodes its path, and each level of encoding is another pass over the whole path.
+func TestListDecodeRefusesLinkThatIsLong(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, byCursor, false)
+	for length, want := range map[int]string{
+		16 << 10:   "",
+		16<<10 + 1: longLink,
+		1 << 20:    longLink,
+	} {
+		link := "/api/sms?after="
+		link += strings.Repeat("x", length-len(link))
+		_, _, err := l.Decode([]byte(`{"data":[{"id":"a"}],"nextPage":"`+link+`"}`), wire.Position{}, 0, nil)
+		if want == "" {
+			require.NoError(t, err, length)
+		} else {
+			require.EqualError(t, err, want, length)
 		}
 	}
 }

@@ -16,17 +16,18 @@ const (
 
 // end returns why no page follows, or notEnded.
 func (f *pageFacts) end() endReason {
+	promisesMore := f.by == "cursor" && f.cursor.more // a page number or an offset leads on without a promise
 	hasCursor := f.cursor.next != "" || f.hasRowCursor
 	switch {
 	case f.by == "none":
 		return endSingle
 	case f.cursor.isEnd:
 		return endStated
-	case f.rows == 0 && !f.promisesMore():
+	case f.rows == 0 && !promisesMore:
 		return endEmpty
 	case f.isLastByTotal() && !f.cursor.hasFlag: // a total may count something else
 		return endCounted
-	case f.by == "cursor" && !f.promisesMore() && !hasCursor:
+	case f.by == "cursor" && !promisesMore && !hasCursor:
 		return endWithoutNext
 	default:
 		return notEnded

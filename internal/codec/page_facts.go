@@ -138,12 +138,19 @@ func (f *pageFacts) fault() error {
 	}
 }
 
-// hidesRows reports whether the response says that there are rows, although the page has none and no cursor leads to them.
+// hidesRows reports whether the page has no rows, although the response says that there are some and has no cursor that leads to them.
 func (f *pageFacts) hidesRows() bool {
-	leadsOn := f.promisesMore() && f.cursor.next != ""
-	claimsPages := !f.hasTotal && (f.cursor.more || f.totalPages > 1)
-	claimsRows := f.total > 0 || claimsPages
-	return f.rows == 0 && !leadsOn && claimsRows
+	hasCursor := f.cursor.more && f.cursor.next != ""
+	switch {
+	case f.rows > 0:
+		return false
+	case f.by == "cursor" && hasCursor:
+		return false // the rows may be at the cursor
+	case f.hasTotal:
+		return f.total > 0 // a total of 0 outweighs a next page
+	default:
+		return f.cursor.more || f.totalPages > 1
+	}
 }
 
 // leavesGap reports whether a page by number or by offset has no rows, although the response says that more rows follow it.
@@ -160,9 +167,6 @@ func (f *pageFacts) leavesGap() bool {
 		return false
 	}
 }
-
-// promisesMore reports whether the response says that more rows follow at a cursor. A page number or an offset leads on without a promise.
-func (f *pageFacts) promisesMore() bool { return f.by == "cursor" && f.cursor.more }
 
 // hiddenReason returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.
 func (f *pageFacts) hiddenReason(end endReason) string {

@@ -39,7 +39,7 @@ func (n *node) addAt(path string, m *member) {
 	}
 }
 
-// addLeaf adds the value of a member. It replaces no other value at the key, so that CheckNames finds both.
+// addLeaf adds the value of a member. CheckNames has refused a contract with another value at the key.
 func (n *node) addLeaf(key string, m *member) {
 	n.children = append(n.children, node{key: key, member: *m})
 }
@@ -102,22 +102,15 @@ func (n *node) appendList(out []byte) []byte {
 	return append(out, ']')
 }
 
-// elements returns the children of a list by their positions. A position without a child is nil: the message has no value for it. A contract
-// with two children at one position, or with another key in a list, is refused by CheckNames, which writes it first: then the first child
-// counts, and other keys are left out.
+// elements returns the children of a list by their positions. A position without a child is nil: the message has no value for it.
 func (n *node) elements() (elements []*node) {
 	for i := range n.children {
 		child := &n.children[i]
-		if !table.IsPosition(child.key) {
-			continue
-		}
-		position, _ := strconv.Atoi(child.key)
+		position, _ := strconv.Atoi(child.key) // CheckNames has refused other keys in a list
 		for len(elements) <= position {
 			elements = append(elements, nil)
 		}
-		if elements[position] == nil {
-			elements[position] = child
-		}
+		elements[position] = child
 	}
 	return elements
 }

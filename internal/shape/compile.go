@@ -11,7 +11,7 @@ import (
 func New(values ...any) *Shapes {
 	s := &Shapes{structs: map[reflect.Type]shape{}, fields: map[reflect.Type][]field{}, unions: map[reflect.Type]union{}}
 	for _, v := range values {
-		s.structOf(reflect.TypeOf(v))
+		s.add(reflect.TypeOf(v))
 	}
 	return s
 }
@@ -21,11 +21,11 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 	var u union
 	for _, v := range values {
 		t := reflect.TypeOf(v)
-		whole := s.structOf(t)
+		s.add(t)
 		place := placeOf(v)
 		if place.Words == "" {
 			u.rawType = t
-			u.raw = whole
+			u.raw = s.structOf(t)
 			continue
 		}
 		path, options, _ := strings.Cut(place.Path, ",")
@@ -38,52 +38,104 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 	s.unions[reflect.TypeFor[T]()] = u
 }
 
+// add adds the structs that a type holds: it declares all of them, because they may hold one another, and then fills their objects.
+func (s *Shapes) add(t reflect.Type) {
+	declared := s.declare(t)
+	for i, t := range declared {
+		s.fill(t, declared[i:])
+	}
+}
+
+// declare parses the fields of a struct, and of the structs that it holds, and gives each struct its shape. The objects are empty. It returns
+// the new structs, each after those that it holds, unless these hold it too.
+func (s *Shapes) declare(t reflect.Type) (declared []reflect.Type) {
+	t = elemOf(t)
+	if !isStruct(t) || s.structs[t] != nil {
+		return nil
+	}
+	fields := parseFields(t)
+	s.fields[t] = fields
+	s.structs[t] = shapeOf(fields)
+	for _, f := range fields {
+		declared = append(declared, s.declare(f.typ)...)
+	}
+	return append(declared, t)
+}
+
+// fill puts the fields of a struct into its object, if it has one. The first of the unfilled structs is the struct itself.
+func (s *Shapes) fill(t reflect.Type, unfilled []reflect.Type) {
+	o, isObject := s.structs[t].(*object)
+	if !isObject {
+		return
+	}
+	for _, f := range s.fields[t] {
+		if words, isSpread := f.spread(); isSpread && slices.Contains(unfilled, elemOf(f.typ)) {
+			panic("shape: " + elemOf(f.typ).String() + " holds itself, so its value next to " + words + " needs a path")
+		}
+		if len(f.path) > 0 {
+			o.put(placement{shapes: s, value: f.value, typ: f.typ}, f.path)
+		}
+	}
+	markAlways(o)
+}
+
 // structOf returns the shape of a struct, or of the structs in a list or behind a pointer. It is nil for other types.
-func (s *Shapes) structOf(t reflect.Type) shape {
+func (s *Shapes) structOf(t reflect.Type) shape { return s.structs[elemOf(t)] }
+
+// elemOf returns the type that lists and pointers of type t lead to, or t itself.
+func elemOf(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
-		return nil
-	}
-	if known, isKnown := s.structs[t]; isKnown {
-		return known
-	}
-	s.compile(t)
-	return s.structs[t]
+	return t
 }
 
-// compile compiles a struct.
-func (s *Shapes) compile(t reflect.Type) {
-	o := new(object)
-	s.structs[t] = o // before its fields, which may hold the same type
+func isStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]()
+}
+
+// shapeOf returns the shape of a struct: the value of the field that is the whole JSON, or an empty object.
+func shapeOf(fields []field) shape {
+	for _, f := range fields {
+		if f.isWhole {
+			return f.value
+		}
+	}
+	return new(object)
+}
+
+// parseFields parses the tags of a struct.
+func parseFields(t reflect.Type) (fields []field) {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, hasTag := f.Tag.Lookup("at")
 		switch {
 		case hasTag:
-			s.addField(t, o, f, tag)
+			fields = append(fields, parseField(t, f, tag))
 		case f.IsExported() && !f.Anonymous:
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
-	markAlways(o)
-	o.isCompiled = true
+	return fields
 }
 
-// addField adds a field of the struct t, whose object is o.
-func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag string) {
-	s.structOf(f.Type)
+func parseField(t reflect.Type, f reflect.StructField, tag string) field {
 	path, options, _ := strings.Cut(tag, ",")
 	value, found := parseOptions(t.String()+"."+f.Name, options, f.Type)
 	value.index = f.Index
-	s.fields[t] = append(s.fields[t], field{name: f.Name, index: f.Index, rules: found})
-	switch path {
-	case "-":
-	case "": // the whole JSON
-		s.structs[t] = value
-	default:
-		o.put(placement{shapes: s, value: value, typ: f.Type}, parsePath(path))
+	parsed := field{name: f.Name, index: f.Index, rules: found, typ: f.Type, value: value, isWhole: path == ""}
+	if path != "-" {
+		parsed.path = parsePath(path)
 	}
+	return parsed
+}
+
+// spread reports whether the members of each element of the field are written next to words.
+func (f *field) spread() (words string, isSpread bool) {
+	if len(f.path) == 0 {
+		return "", false
+	}
+	last := f.path[len(f.path)-1]
+	return last.words, last.kind == ofEach
 }
 
 // objectWith returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
@@ -99,9 +151,6 @@ func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect
 	inner, isObject := s.structOf(t).(*object)
 	if !isObject {
 		panic("shape: " + t.String() + " has no members to put next to " + words)
-	}
-	if !inner.isCompiled {
-		panic("shape: " + t.String() + " holds itself, so its value next to " + words + " needs a path")
 	}
 	o.parts = slices.Clone(inner.parts)
 	return o

@@ -17,11 +17,17 @@ type Shapes struct {
 	unions  map[reflect.Type]union
 }
 
-// field is a field of a struct, as it is checked.
+// field is a field of a struct with a tag.
 type field struct {
 	name  string
 	index []int
 	rules rules
+
+	// How it is written.
+	typ     reflect.Type
+	value   *leaf
+	path    []segment // in the object of the struct, or empty
+	isWhole bool      // it is the whole JSON of the struct
 }
 
 // union has the types of a sealed interface.
@@ -58,8 +64,6 @@ type leaf struct {
 type object struct {
 	words []word
 	parts []part
-
-	isCompiled bool // while New runs: the parts are complete
 }
 
 // word is a member of an object with a constant text, or "#" for the position of the list element that the object is.

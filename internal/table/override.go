@@ -34,7 +34,7 @@ func (n *requestNames) add(name string) {
 
 // addPair adds the names of a key pair, if it is among the fields or parameters of a request.
 func (n *requestNames) addPair(pair KeyPair, encoding string) {
-	if pair.In == "body" || pair.In == "query" && encoding == "query" {
+	if pair.IsInFields(encoding) {
 		n.add(pair.Key)
 		n.add(pair.Secret)
 	}
@@ -69,32 +69,45 @@ func (n *requestNames) isList(parent string) bool {
 // parentOf returns the object or the list that holds a name, or "" at the top level.
 func parentOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
-// dropCollisions records which names by concept the overlay sets, and empties the default names that collide with other names. Needed
-// names are never emptied.
-func (o *Operation) dropCollisions(byConcept, defaults map[string]string, others *requestNames, needed ...string) {
-	isKept := func(concept string) bool {
-		return byConcept[concept] != defaults[concept] || slices.Contains(needed, concept)
-	}
-	for concept, name := range byConcept {
-		if name != defaults[concept] {
-			o.claimed = append(o.claimed, concept)
-		}
-		if name != "" && isKept(concept) {
-			others.add(name)
-		}
-	}
-	slices.Sort(o.claimed)
+// dropCollisions empties the default names by concept that collide with other names. It does not empty needed names.
+func (o *Operation) dropCollisions(names, defaults map[string]string, others *requestNames, needed ...string) {
+	o.claimed = claimedBy(names, defaults)
 	others.isCustom = others.isCustom || len(o.claimed) > 0 || len(o.Constants) > 0
-	for concept, name := range byConcept {
-		if name == "" || isKept(concept) || others.fits(name) {
+	kept := slices.Concat(o.claimed, needed)
+	for _, concept := range kept {
+		if names[concept] != "" {
+			others.add(names[concept])
+		}
+	}
+	o.displaced = displacedBy(others, names, kept)
+	for concept := range o.displaced {
+		names[concept] = ""
+	}
+}
+
+// claimedBy returns the sorted concepts whose names an overlay sets.
+func claimedBy(overlay, defaults map[string]string) (concepts []string) {
+	for concept, name := range sorted(overlay) {
+		if name != defaults[concept] {
+			concepts = append(concepts, concept)
+		}
+	}
+	return concepts
+}
+
+// displacedBy returns the names by concept that collide with taken names, or nil. The names of some concepts are kept.
+func displacedBy(taken *requestNames, names map[string]string, kept []string) (displaced map[string]string) {
+	for concept, name := range names {
+		isKept := name == "" || slices.Contains(kept, concept)
+		if isKept || taken.fits(name) {
 			continue
 		}
-		byConcept[concept] = ""
-		if o.displaced == nil {
-			o.displaced = map[string]string{}
+		if displaced == nil {
+			displaced = map[string]string{}
 		}
-		o.displaced[concept] = name
+		displaced[concept] = name
 	}
+	return displaced
 }
 
 // Displaced returns the default name of a concept, if it was dropped because it collides with the overlay, or "".

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -59,29 +58,64 @@ func isNullWord(id string) bool {
 	return true
 }
 
-// brackets are what templates put around a name.
-var brackets = [...]struct{ left, right string }{ //nolint:gochecknoglobals // never written
-	{"{", "}"}, {"${", "}"}, {"$(", ")"}, {"%(", ")s"}, {"[", "]"}, {"@", "@"}, {"__", "__"},
+// isTemplate reports whether an ID is a name that a template did not replace.
+func isTemplate(id string) bool {
+	return isVerb(id) || isInSigns(id) || isInBrackets(id)
 }
 
-// unreplaced matches a verb, such as %x, %1, %1$s or %name%, and a name in signs, such as <name>, <%name%> or #name#.
-var unreplaced = regexp.MustCompile(
-	`^(%[%<>#$]*([^$]*\$)?([a-zA-Z_.\- ]+|[0-9])[%<>#$]*|[<#$][%<>#$]*[a-zA-Z_.\- ]+[%<>#$]*[>#])$`)
+const (
+	nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- "
+	nameSigns   = "%<>#$"
+)
 
-// isTemplate reports whether an ID is a name in brackets of a template, or one that matches unreplaced. A long name with a digit is an ID, such
-// as a UUID in braces.
-func isTemplate(id string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- "
+// isVerb reports whether an ID is a verb, such as %x, %1 or %1$s, or a name after a percent sign, such as %name%.
+func isVerb(id string) bool {
+	verb, isVerb := strings.CutPrefix(id, "%")
+	verb = strings.Trim(verb, nameSigns)
+	if _, rest, isNumbered := strings.Cut(verb, "$"); isNumbered {
+		verb = rest
+	}
+	isDigit := isDigits(verb) && len(verb) == 1
+	return isVerb && (isDigit || isName(verb))
+}
+
+// isInSigns reports whether an ID is a name in signs, such as <name>, <%name%> or #name#.
+func isInSigns(id string) bool {
+	if len(id) < 2 {
+		return false
+	}
+	first := id[:1]
+	last := id[len(id)-1:]
+	opens := consistsOf(first, "<#$")
+	closes := consistsOf(last, ">#")
+	return opens && closes && isName(strings.Trim(id, nameSigns))
+}
+
+// brackets are what templates put around a name.
+var brackets = [...]struct{ left, right string }{ //nolint:gochecknoglobals // never written
+	{"{", "}"}, // also {{name}}
+	{"${", "}"},
+	{"$(", ")"},
+	{"%(", ")s"},
+	{"[", "]"},
+	{"@", "@"},
+	{"__", "__"},
+}
+
+// isInBrackets reports whether an ID is a name in brackets. A long name with a digit is an ID, such as a UUID in braces.
+func isInBrackets(id string) bool {
 	for _, pair := range brackets {
 		name, opens := strings.CutPrefix(id, pair.left)
 		name, closes := strings.CutSuffix(name, pair.right)
 		if opens && closes && name != "" {
 			isShort := utf8.RuneCountInString(name) < minRandomID
-			return isShort || consistsOf(strings.Trim(name, "{}"), letters)
+			return isShort || consistsOf(strings.Trim(name, "{}"), nameLetters)
 		}
 	}
-	return unreplaced.MatchString(id)
+	return false
 }
+
+func isName(text string) bool { return text != "" && consistsOf(text, nameLetters) }
 
 // IsCode reports whether an ID mixes letters and digits, with hyphens and underscores after the first character. Most IDs do, and such an ID
 // is no placeholder. The letter e does not count as a letter: it may be that of an exponent.

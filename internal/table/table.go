@@ -98,6 +98,11 @@ type KeyPair struct {
 	Secret string `json:"secret"`
 }
 
+// IsInFields reports whether a request in an encoding holds the pair among its fields or parameters.
+func (k *KeyPair) IsInFields(encoding string) bool {
+	return k.In == "body" || k.In == "query" && encoding == "query"
+}
+
 // Errors says how a response reports a failure. Code, Message and Request are paths into the response, in order of
 // preference.
 type Errors struct {

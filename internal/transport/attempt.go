@@ -156,40 +156,59 @@ func newAttempt(r *Request, jar http.CookieJar) *attempt {
 
 // send sends the request and reads the response to its end.
 func (c *call) send() {
-	a := c.current
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
-	a.evidence.trace(&a.hooks, cancel, c.transport.OwnBase)
-	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
+	ctx, stop := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
+	request := c.begin(ctx, stop)
+	c.outcome.Began = began
+	resp, err := c.roundTrip(request) //nolint:bodyclose // roundTrip has read and closed it
+	c.record(ctx, resp, err)
+}
+
+// begin returns the request of the attempt, and replaces the outcome of the attempt before it. From then on the request may be written. ctx is
+// the context of the attempt, and stop ends it.
+func (c *call) begin(ctx context.Context, stop context.CancelFunc) *http.Request {
+	a := c.current
+	a.evidence.trace(&a.hooks, stop, c.transport.OwnBase) // before an observer can panic: cleanUp calls stop
+	number := c.outcome.Attempts + 1
+	observed, end := c.request.Observe.begin(ctx, Attempt, number)
 	c.endStep = end
 	request := a.request.WithContext(httptrace.WithClientTrace(observed, &a.hooks))
-	c.outcome = Outcome{Sent: request, Began: began, Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: request, Attempts: number}
 	c.judgement = Judgement{}
 	c.maybeWritten = true
-	resp, err := c.roundTrip(request) //nolint:bodyclose // roundTrip has read and closed it
+	return request
+}
+
+// record sets the outcome of the attempt from what roundTrip returned. ctx is the context of the attempt, which ends here.
+func (c *call) record(ctx context.Context, resp *http.Response, err error) {
+	a := c.current
 	a.contextEnded = ctx.Err() != nil
 	a.evidence.end()
-	outcome := &c.outcome
-	outcome.Written = resp != nil || a.evidence.written(err)
+	c.outcome.Written = resp != nil || a.evidence.written(err)
 	if resp != nil {
-		outcome.StatusCode = resp.StatusCode
-		outcome.Header = resp.Header
-		outcome.RetryAfter = retryAfter(resp.Header)
-		if jar := c.transport.Jar; jar != nil {
-			jar.SetCookies(c.request.URL, resp.Cookies())
-		}
+		c.recordResponse(resp)
 	}
 	if err != nil {
 		err = c.contextError(ctx, c.ctx, a.evidence.awaited(), a.evidence.explain(err))
-		outcome.Err = a.evidence.describe(err)
+		c.outcome.Err = a.evidence.describe(err)
+	}
+}
+
+// recordResponse sets what the outcome holds of the head of a response, and keeps its cookies.
+func (c *call) recordResponse(resp *http.Response) {
+	c.outcome.StatusCode = resp.StatusCode
+	c.outcome.Header = resp.Header
+	c.outcome.RetryAfter = retryAfter(resp.Header)
+	if jar := c.transport.Jar; jar != nil {
+		jar.SetCookies(c.request.URL, resp.Cookies())
 	}
 }
 
 var errNoResponse = &safeError{text: "the round tripper returned neither a response nor an error"}
 
-// roundTrip sends a request, and reads and closes the response. It returns the response with an error if the response came
-// but could not be read.
+// roundTrip sends a request, reads the response into the body of the outcome, and closes it. It returns the response with an error if the
+// response came but could not be read.
 func (c *call) roundTrip(request *http.Request) (*http.Response, error) {
 	resp, err := c.transport.Base.RoundTrip(request)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -68,36 +69,40 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return outcome
 }
 
-// run makes attempts until decide says that none follows, or ctx ends a wait. The loop and the timer are those of go-retryablehttp, and nothing
-// else of it is used: its requests and responses are empty. The call is its round tripper, which makes each request anew with its own
-// credentials and keeps what an attempt found.
+// run makes attempts until decide says that none follows, or ctx ends a wait.
 func (c *call) run(ctx context.Context) {
-	loop := retryablehttp.Client{
-		HTTPClient:   &http.Client{Transport: attempts{c, ctx}},
-		RetryMax:     math.MaxInt, // decide counts
-		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return c.decide(ctx), nil },
-		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	request := &http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
-	_, err := loop.Do(&retryablehttp.Request{Request: request.WithContext(ctx)}) //nolint:bodyclose // it has none
-	if err != nil {                                                              // ctx ended a wait
+	if err := c.repeat(ctx); err != nil { // ctx ended a wait
 		c.outcome.Interrupted = cmp.Or(c.ctx.Err(), ctx.Err())
 		c.end(Outcome{Err: c.outcome.Interrupted})
 	}
 }
 
-// attempts is the round tripper of the loop of a call. It returns no error.
-type attempts struct {
-	call *call
-	ctx  context.Context //nolint:containedctx // of the waits
+// repeat makes an attempt, and another after each wait, until decide returns false. It returns the error of ctx if ctx ends a wait.
+//
+// The loop and its timer are from go-retryablehttp. A retryablehttp.Client passes a request to the round tripper of its HTTPClient, asks
+// CheckRetry whether another attempt follows, waits for as long as Backoff returns, and begins again. It would repeat the same request, but each
+// attempt has its own request and credentials. So the round tripper makes that request and keeps the response in the call, and the Client gets
+// an empty request and empty responses, which it has no reason to redirect, log or close.
+func (c *call) repeat(ctx context.Context) error {
+	client := retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: attempts{c}},
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) { return c.decide(ctx), nil },
+		Backoff:    func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
+		RetryMax:   math.MaxInt, // decide counts the attempts
+	}
+	empty := (&http.Request{URL: new(url.URL)}).WithContext(ctx)
+	_, err := client.Do(&retryablehttp.Request{Request: empty}) //nolint:bodyclose // it has none
+	return err
 }
 
-// RoundTrip makes one attempt.
-func (a attempts) RoundTrip(r *http.Request) (*http.Response, error) {
+// attempts is the round tripper of repeat. It returns no error.
+type attempts struct{ call *call }
+
+// RoundTrip makes one attempt. The empty request has the context of the waits.
+func (a attempts) RoundTrip(empty *http.Request) (*http.Response, error) {
 	a.call.end(Outcome{}) // the wait before it
-	a.call.tryOnce(a.ctx)
-	return &http.Response{Body: http.NoBody, Request: r}, nil
+	a.call.tryOnce(empty.Context())
+	return &http.Response{Body: http.NoBody}, nil
 }
 
 // A waitContext ends with the waits of a call, and has the values of the call.
