@@ -85,14 +85,14 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 	if f.count > f.maxParams {
 		return events, f.name.refuse(ErrTooLong)
 	}
-	f.resolve()
+	d := f.resolve()
 	switch {
 	case f.isChat():
-		return f.appendChat(events)
+		return f.appendChat(&d, events)
 	case f.name == CallbackDelivery:
-		return f.appendReports(events)
+		return f.appendReports(&d, events)
 	default:
-		return f.appendSMS(events)
+		return f.appendSMS(&d, events)
 	}
 }
 
