@@ -76,6 +76,9 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 
 // write records a decision in two statements, and returns how many rows the decision changed. If the second statement fails, a retry still
 // reports the change.
+//
+// Both date the decision in the same way. It arrives after every other decision of the person, even if the clock of the database goes back. Its
+// date is that of the service, or the present if the service dates it later.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
 	channels := b.decisionChannels(d.channel)
 	values := arguments{
@@ -87,96 +90,112 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64
 		"marketing":   toInt(d.marketing),
 		"isOut":       toInt(d.isOut),
 		"at":          millis(d.at),
+		"lateStop":    lateStop.Milliseconds(),
 	}
-	if _, err := b.exec(ctx, tx, touchSame, values); err != nil {
+	if _, err := b.exec(ctx, tx, updateSame, values); err != nil {
 		return 0, err
 	}
-	condition := mayEndSQL("conversation_decision", "excluded")
-	if d.isOut {
-		condition = "NOT " + isOldSQL("excluded", "conversation_decision")
-	}
-	return b.exec(ctx, tx, insertChanged+" AND "+condition, values)
+	return b.exec(ctx, tx, insertChanged, values)
 }
 
-// arrival is when a decision arrives: after every other decision of the person, even if the clock of the database (CLOCK) goes back.
-const arrival = `(
-	SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
-	FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
-)`
-
-// date is the service's date of a decision, or the present if the service dates it later.
-const date = `CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END`
-
-// touchSame updates the dates of the rows that hold the same decision.
-const touchSame = `
-	UPDATE conversation_decision SET arrived_at = ` + arrival + `,
-		dated_at = CASE WHEN dated_at < ` + date + ` THEN ` + date + ` ELSE dated_at END
+// updateSame updates the dates of the rows that hold the same decision.
+const updateSame = `
+	WITH decision(arrived_at, dated_at) AS (
+		SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END,
+			CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END
+		FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
+	)
+	UPDATE conversation_decision SET
+		arrived_at = (SELECT decision.arrived_at FROM decision),
+		dated_at = CASE
+			WHEN dated_at < (SELECT decision.dated_at FROM decision) THEN (SELECT decision.dated_at FROM decision)
+			ELSE dated_at
+		END
 	WHERE sender = @sender AND marketing = @marketing AND is_out = @isOut AND channel IN (@channels) AND peer IN (@names)`
 
 // insertChanged inserts a row for each channel and name, in the order in which rows are locked. A row that is there already changes if it holds
-// the opposite decision, and if a further condition is met, which follows.
+// the opposite decision, unless the service dates the new decision earlier: an opt-in by any time, an opt-out by more than lateStop.
 const insertChanged = `
-	WITH target(channel) AS (VALUES @channelRows), person(name) AS (VALUES @nameRows)
+	WITH target(channel) AS (VALUES @channelRows),
+	person(name) AS (VALUES @nameRows),
+	decision(arrived_at, dated_at) AS (
+		SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END,
+			CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END
+		FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
+	)
 	INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
-	SELECT target.channel, person.name, CAST(@sender AS TEXT), CAST(@marketing AS INTEGER), CAST(@isOut AS INTEGER), ` + arrival + `, ` + date + `
-	FROM target CROSS JOIN person WHERE true ORDER BY target.channel, person.name
-	ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET is_out = excluded.is_out, dated_at = excluded.dated_at,
-		arrived_at = CASE WHEN excluded.arrived_at > conversation_decision.arrived_at
-			THEN excluded.arrived_at ELSE conversation_decision.arrived_at + 1 END
-	WHERE conversation_decision.is_out <> excluded.is_out`
-
-// mayEndSQL returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
-func mayEndSQL(stop, start string) string {
-	return fmt.Sprintf("NOT (%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[2]s.dated_at < %[1]s.dated_at)", stop, start)
-}
-
-// isOldSQL returns the condition that the service dates an opt-out so long before an opt-in that the opt-out is ignored.
-func isOldSQL(stop, start string) string {
-	return fmt.Sprintf("(%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[1]s.dated_at < %[2]s.dated_at - %[3]d)",
-		stop, start, lateStop.Milliseconds())
-}
+	SELECT target.channel, person.name, CAST(@sender AS TEXT), CAST(@marketing AS INTEGER), CAST(@isOut AS INTEGER),
+		decision.arrived_at, decision.dated_at
+	FROM target CROSS JOIN person CROSS JOIN decision WHERE true ORDER BY target.channel, person.name
+	ON CONFLICT (channel, peer, sender, marketing) DO UPDATE SET
+		is_out = excluded.is_out,
+		dated_at = excluded.dated_at,
+		arrived_at = CASE
+			WHEN excluded.arrived_at > conversation_decision.arrived_at THEN excluded.arrived_at
+			ELSE conversation_decision.arrived_at + 1
+		END
+	WHERE conversation_decision.is_out <> excluded.is_out AND NOT (
+		conversation_decision.dated_at > 0 AND excluded.dated_at > 0 AND (
+			(excluded.is_out = 0 AND excluded.dated_at < conversation_decision.dated_at)
+			OR (excluded.is_out = 1 AND excluded.dated_at < conversation_decision.dated_at - @lateStop)
+		)
+	)`
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
 func (b *Book) isOut(ctx context.Context, tx *sql.Tx, s scope, channel messaging.Channel) (bool, error) {
-	const condition = `stop.channel = @channel AND (stop.marketing = 0 OR @marketing = 1)
-		AND (stop.sender = '' OR stop.sender = @sender OR @anySender = 1)`
-	stops, err := b.countStops(ctx, tx, condition, arguments{
-		"channel":   channel.String(),
-		"names":     s.names,
-		"sender":    s.sender,
-		"anySender": toInt(s.anySender),
-		"marketing": toInt(s.marketing),
-	})
+	stops, err := b.countStops(ctx, tx, s, []string{channel.String()}, false)
 	return stops > 0, err
 }
 
 // countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
 // channels on which a decision of the person counts.
 func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, s scope) (int, error) {
-	const condition = `stop.channel IN (@channels) AND stop.marketing = @marketing AND stop.sender = @sender`
-	return b.countStops(ctx, tx, condition, arguments{
-		"channels":  b.decisionChannels(s.channel),
-		"names":     s.names,
-		"sender":    s.sender,
-		"marketing": toInt(s.marketing),
-	})
+	return b.countStops(ctx, tx, s, b.decisionChannels(s.channel), true)
 }
 
-// countStops returns on how many channels an opt-out under one of @names meets the condition and has not been ended by an opt-in under
-// another of them.
-func (b *Book) countStops(ctx context.Context, tx *sql.Tx, condition string, values arguments) (count int, err error) {
-	isEnded := isOldSQL("stop", "start") + " OR start.arrived_at > stop.arrived_at AND " + mayEndSQL("stop", "start")
-	err = b.queryRow(ctx, tx, `SELECT COUNT(DISTINCT stop.channel) FROM conversation_decision AS stop
-		WHERE `+condition+` AND stop.peer IN (@names) AND stop.is_out = 1 AND NOT EXISTS (
-			SELECT 1 FROM conversation_decision AS start
-			WHERE start.channel = stop.channel AND start.peer IN (@names) AND start.sender = stop.sender
-				AND start.marketing = stop.marketing AND start.is_out = 0 AND (`+isEnded+`)
-		)`, values).Scan(&count)
+// countStops returns on how many of the channels a person opted out. An opt-out counts if it is of exactly the sender and the kind of the scope or,
+// if isExact is false, if it applies to them.
+func (b *Book) countStops(ctx context.Context, tx *sql.Tx, s scope, channels []string, isExact bool) (count int, err error) {
+	err = b.queryRow(ctx, tx, selectStops, arguments{
+		"channels":  channels,
+		"names":     s.names,
+		"sender":    s.sender,
+		"anySender": toInt(s.anySender),
+		"marketing": toInt(s.marketing),
+		"isExact":   toInt(isExact),
+		"lateStop":  lateStop.Milliseconds(),
+	}).Scan(&count)
 	if err != nil {
 		return 0, fmt.Errorf("conversations: %w", err)
 	}
 	return count, nil
 }
+
+// selectStops counts the channels with an opt-out under one name of the person that no opt-in under another name has ended. An opt-in ends an opt-out
+// that the service dates more than lateStop earlier. It also ends an opt-out that arrived before it, unless the service dates the opt-in earlier.
+const selectStops = `
+	SELECT COUNT(DISTINCT stop.channel) FROM conversation_decision AS stop
+	WHERE stop.channel IN (@channels) AND stop.peer IN (@names) AND stop.is_out = 1
+	AND (
+		(@isExact = 1 AND stop.sender = @sender AND stop.marketing = @marketing)
+		OR (
+			@isExact = 0
+			AND (stop.sender = '' OR stop.sender = @sender OR @anySender = 1)
+			AND (stop.marketing = 0 OR @marketing = 1)
+		)
+	)
+	AND NOT EXISTS (
+		SELECT 1 FROM conversation_decision AS start
+		WHERE start.channel = stop.channel AND start.peer IN (@names) AND start.is_out = 0
+		AND start.sender = stop.sender AND start.marketing = stop.marketing
+		AND (
+			(stop.dated_at > 0 AND start.dated_at > 0 AND stop.dated_at < start.dated_at - @lateStop)
+			OR (
+				start.arrived_at > stop.arrived_at
+				AND NOT (stop.dated_at > 0 AND start.dated_at > 0 AND start.dated_at < stop.dated_at)
+			)
+		)
+	)`
 
 // OptOuts yields the opt-outs, ordered by channel and person, with normalized names: a number is digits without +. A person with two names is
 // yielded once, with both. A person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name

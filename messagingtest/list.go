@@ -76,7 +76,8 @@ func (s *Server) readOperation(t table.Read, handle func(f fields) (any, *proble
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
 func readListing(t table.List, f fields) (listing, *problem) {
 	q := listing{contract: t, sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
-	for name := range f.extra {
+	if len(f.extra) > 0 {
+		name := slices.Min(slices.Collect(maps.Keys(f.extra)))
 		return q, &problem{"query", strconv.QuoteToASCII(name) + " is not a parameter of this listing"}
 	}
 	key := url.Values{}

@@ -95,6 +95,16 @@ func TestListOfNothing(t *testing.T) {
 	assert.JSONEq(t, want, string(r.body))
 }
 
+func TestListNamesTheFirstUnknownParameter(t *testing.T) {
+	s := NewServer(t)
+	client := newClient(t)
+	for range 20 {
+		r := do(client, newListRequest(t, s, "size=1&color=2&weight=3&height=4&b=5"))
+		assert.Equal(t, http.StatusBadRequest, r.status)
+		assert.Contains(t, string(r.body), `\"b\" is not a parameter of this listing`)
+	}
+}
+
 func TestListShowsWhatWasSent(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)

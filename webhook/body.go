@@ -36,12 +36,24 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	if len(within.events) > 0 { // rule 4
 		return within.events, within.loss
 	}
-	mayBeWrapper := body.mayBeWrapper() // before appendEvents, for which the name id suffices
-	events, err := body.appendEvents(buffer)
-	if err == nil && !mayBeWrapper { // rule 5: a value within that is no event may describe the body
-		return events, within.loss
+	events, err := body.appendEvents(buffer) // rule 5
+	return events, body.errorNextTo(within, err)
+}
+
+// errorNextTo returns the error of a body that was read by rule 5, after nothing within it was an event. The argument err is that of reading the
+// body itself.
+func (f *fields) errorNextTo(within eventsWithin, err error) error {
+	isEvent := err == nil && !f.mayBeWrapper()
+	switch {
+	case isEvent: // a value within that is no event may describe the body
+		return within.loss
+	case within.refusal != nil: // it is more specific than the error of the body
+		return within.refusal
+	case err != nil:
+		return err
+	default:
+		return within.loss
 	}
-	return events, cmp.Or(within.refusal, err, within.loss) // the refusal is more specific than the error of the body
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
@@ -65,6 +77,9 @@ func eventsOf(value json.RawMessage) []json.RawMessage {
 	return elements(value, maxEvents)
 }
 
+// maxCopies bounds the memory of a list: the copies of the parameters around it may be so many times the parameters of one event.
+const maxCopies = 16
+
 // readList returns the events of a list in a body. Each is read like a body of its own. If one cannot be read, the others are, and the error
 // is the first.
 func (f *fields) readList(list []json.RawMessage, buffer []event) (events []event, problem error) {
@@ -72,7 +87,7 @@ func (f *fields) readList(list []json.RawMessage, buffer []event) (events []even
 		return nil, f.name.refuse(ErrTooLarge)
 	}
 	copies := len(list) * len(f.params) // each event has the parameters around the list in its Params
-	if copies > 16*f.maxParams {
+	if copies > maxCopies*f.maxParams {
 		return nil, f.name.refuse(ErrTooLong)
 	}
 	events = buffer
@@ -104,12 +119,12 @@ func (f *fields) newElement() fields {
 	outer := len(f.params)
 	params := make(Params, 0, outer+room)
 	return fields{
-		callback:  f.callback,
-		params:    append(params, f.params...),
-		outer:     outer,
-		count:     outer,
-		query:     f.query,
-		ambiguous: f.rawJSON != nil && f.rawJSON.isCut,
+		callback:    f.callback,
+		params:      append(params, f.params...),
+		outer:       outer,
+		count:       outer,
+		query:       f.query,
+		hasConflict: f.rawJSON != nil && f.rawJSON.isCut,
 	}
 }
 

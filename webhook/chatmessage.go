@@ -89,24 +89,24 @@ type Referral struct {
 	Welcome string `json:"welcome,omitzero" at:"welcome_message.text"`
 }
 
-func (f *fields) appendChat(events []event) ([]event, error) {
-	e := &f.envelope
+func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
+	e := &d.envelope
 	isAnonymous := f.values[conceptFrom].value == ""
 	switch {
 	case e.tooLarge:
 		return events, f.name.refuse(ErrTooLarge)
 	case e.isEmpty() && len(e.others) > 0:
-		return f.appendOthers(events), nil
+		return f.appendOthers(d, events), nil
 	case e.isEmpty() && isAnonymous:
 		return events, f.name.refuse(ErrUnhandled)
 	}
-	statuses, isComplete := f.appendStatuses(nil, e)
+	statuses, isComplete := f.appendStatuses(d, nil)
 	if len(e.messages)+len(statuses) == 0 { // a message in parameters, with JSON of which nothing could be read
 		e.messages = []item{{raw: e.raw}}
 		isComplete = true
 	}
 	for i := range e.messages {
-		m := f.chatMessage(&e.messages[i])
+		m := f.chatMessage(d, &e.messages[i])
 		if m.From == "" {
 			isComplete = false
 			continue
@@ -114,7 +114,7 @@ func (f *fields) appendChat(events []event) ([]event, error) {
 		events = append(events, m)
 	}
 	events = append(events, statuses...)
-	events = f.appendOthers(events)
+	events = f.appendOthers(d, events)
 	if !isComplete {
 		return events, f.name.refuse(ErrNoSender)
 	}
@@ -123,18 +123,18 @@ func (f *fields) appendChat(events []event) ([]event, error) {
 
 // chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
 // itself.
-func (f *fields) chatMessage(one *item) *ChatMessage {
-	e := &f.envelope
+func (f *fields) chatMessage(d *decision, one *item) *ChatMessage {
+	e := &d.envelope
 	flat := f
 	if len(e.messages) > 1 {
 		flat = &fields{callback: f.callback}
 	}
 	profile := one.contact.object("profile")
 	at := cmp.Or(flat.values[conceptTime].value, one.word("timestamp"))
-	hasConflict := conflicts(f.values[conceptID].value, one.id) || conflicts(f.values[conceptFrom].value, one.from)
+	hasConflict := conflicts(f.id(), one.id) || conflicts(f.values[conceptFrom].value, one.from)
 	return &ChatMessage{
 		Callback:    f.name,
-		ID:          cmp.Or(flat.values[conceptID].value, one.id),
+		ID:          cmp.Or(flat.id(), one.id),
 		From:        number(cmp.Or(flat.values[conceptFrom].value, one.from)),
 		To:          number(cmp.Or(flat.values[conceptTo].value, one.business)),
 		ReferenceID: f.values[conceptReference].value,
@@ -147,7 +147,7 @@ func (f *fields) chatMessage(one *item) *ChatMessage {
 		Referral:    fill[Referral](one.get("referral")),
 		ReceivedAt:  f.moment(at),
 		RawTime:     at,
-		Ambiguous:   f.ambiguous || e.hasRepeats(*one) || hasConflict,
+		Ambiguous:   d.isAmbiguous || e.hasRepeats(*one) || hasConflict,
 		JSON:        one.raw,
 		Params:      f.params,
 		RawQuery:    f.query,

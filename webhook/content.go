@@ -324,7 +324,7 @@ const mediaWithoutKind = " media"
 
 // kindOfParams returns the kind of a message that does not name it, by its parameters.
 func (f *fields) kindOfParams(e *envelope) string {
-	_, isText := f.text()
+	_, isText := f.text(e)
 	switch {
 	case f.values[conceptMediaURL].value != "" || f.values[conceptMediaID].value != "":
 		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType].value)), "/")
@@ -346,7 +346,7 @@ func (f *fields) kindOfParams(e *envelope) string {
 }
 
 func (f *fields) textContent(e *envelope, member json.RawMessage) Content {
-	text, hasText := f.text()
+	text, hasText := f.text(e)
 	body, hasBody := objectOf(member).text("body")
 	switch {
 	case hasText && !isBlank(text):
@@ -372,7 +372,7 @@ func (f *fields) mediaContent(kind MediaKind, e *envelope, member json.RawMessag
 	if !hasPlace && !isInParams && !isNested(member, '{') {
 		return nil
 	}
-	text, _ := f.text()
+	text, _ := f.text(e)
 	if isBlank(text) {
 		text = cmp.Or(m.Caption, text)
 	}

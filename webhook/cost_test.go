@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -37,6 +38,30 @@ func TestCostOfRepeatedParameters(t *testing.T) {
 		cost(one, 16<<10) // what is made once
 		small, large := cost(one, 16<<10), cost(one, 64<<10)
 		assert.LessOrEqual(t, large, 6*small, one)
+	}
+}
+
+// Without a proof, a body costs no more than the memory to read it: it is neither repaired nor parsed.
+func TestCostOfBodyWithoutProof(t *testing.T) {
+	const size = 1 << 20
+	body := "{" + strings.Repeat("\x80", size)
+	refuse := webhook.WithVerifier(func(*http.Request) error { return errors.New("no signature") })
+	for _, tt := range []struct {
+		name  string
+		query string
+		proof webhook.Option
+	}{
+		{"a wrong secret in the query", "key=some-other-secret", webhook.WithSecret("key", "QZ5JEWNTJ4W5SXPJ")},
+		{"a verifier that refuses", "", refuse},
+	} {
+		rcv := hooks(webhook.WithPOST(), tt.proof)
+		r := post(tt.query, "application/json", body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := rcv.ParseSMS(r)
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, webhook.ErrProof)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(3*size), tt.name)
 	}
 }
 

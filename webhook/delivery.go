@@ -60,15 +60,15 @@ type DeliveryReport struct {
 	RawQuery string `json:"-"`
 }
 
-func (f *fields) appendReports(events []event) ([]event, error) {
-	e := &f.envelope
+func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
+	e := &d.envelope
 	if e.tooLarge {
 		return events, f.name.refuse(ErrTooLarge)
 	}
 	before := len(events)
-	events, isComplete := f.appendStatuses(events, e)
-	events = f.appendOthers(events)
-	isAnonymous := f.values[conceptID].value+f.values[conceptReference].value == ""
+	events, isComplete := f.appendStatuses(d, events)
+	events = f.appendOthers(d, events)
+	isAnonymous := f.id()+f.values[conceptReference].value == ""
 	switch {
 	case len(e.messages) > 0 && e.shape == shapeEnvelope:
 		return events, f.name.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
@@ -81,14 +81,14 @@ func (f *fields) appendReports(events []event) ([]event, error) {
 	case isAnonymous:
 		return events, f.name.refuse(ErrNoMessage)
 	default:
-		return append(events, f.report()), nil
+		return append(events, f.report(d)), nil
 	}
 }
 
 // report makes a report of parameters.
-func (f *fields) report() *DeliveryReport {
+func (f *fields) report(d *decision) *DeliveryReport {
 	return &DeliveryReport{
-		ID:          f.values[conceptID].value,
+		ID:          f.id(),
 		ReferenceID: f.values[conceptReference].value,
 		From:        number(f.values[conceptFrom].value),
 		To:          number(f.values[conceptTo].value),
@@ -103,28 +103,29 @@ func (f *fields) report() *DeliveryReport {
 		Currency:    f.values[conceptCurrency].value,
 		Category:    f.values[conceptCategory].value,
 		Billable:    isTrue(f.values[conceptBillable].value),
-		Ambiguous:   f.ambiguous,
+		Ambiguous:   d.isAmbiguous,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
 }
 
-// appendStatuses appends the statuses of an envelope, and reports whether all of them could be read.
-func (f *fields) appendStatuses(events []event, e *envelope) (all []event, isComplete bool) {
+// appendStatuses appends the statuses of the envelope that counts, and reports whether all of them could be read.
+func (f *fields) appendStatuses(d *decision, events []event) (all []event, isComplete bool) {
+	e := &d.envelope
 	isComplete = e.malformed == 0
 	for i := range e.statuses {
-		d := f.platformReport(&e.statuses[i])
-		if d.ID == "" && d.ReferenceID == "" {
+		report := f.platformReport(d, &e.statuses[i])
+		if report.ID == "" && report.ReferenceID == "" {
 			isComplete = false
 			continue
 		}
-		events = append(events, d)
+		events = append(events, report)
 	}
 	return events, isComplete
 }
 
 // platformReport makes a report of a status of the platform.
-func (f *fields) platformReport(one *item) *DeliveryReport {
+func (f *fields) platformReport(d *decision, one *item) *DeliveryReport {
 	raw := one.word("status")
 	meaning := f.status(raw)
 	isMessage := one.kind == "" || strings.EqualFold(one.kind, "message")
@@ -133,8 +134,8 @@ func (f *fields) platformReport(one *item) *DeliveryReport {
 	}
 	flatStatus := f.values[conceptStatus].value
 	hasOtherStatus := flatStatus != "" && !f.sameStatus(flatStatus, raw)
-	hasOtherID := conflicts(f.values[conceptID].value, one.id)
-	d := &DeliveryReport{
+	hasOtherID := conflicts(f.id(), one.id)
+	report := &DeliveryReport{
 		ID:          one.id,
 		ReferenceID: cmp.Or(f.values[conceptReference].value, one.word("biz_opaque_callback_data")),
 		From:        number(one.business),
@@ -146,12 +147,12 @@ func (f *fields) platformReport(one *item) *DeliveryReport {
 		StatusAt:    one.time("timestamp"),
 		RawTime:     one.word("timestamp"),
 		JSON:        one.raw,
-		Ambiguous:   f.ambiguous || f.envelope.hasRepeats(*one) || hasOtherID || hasOtherStatus,
+		Ambiguous:   d.isAmbiguous || d.envelope.hasRepeats(*one) || hasOtherID || hasOtherStatus,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
-	d.setFailureAndPrice(one.object)
-	return d
+	report.setFailureAndPrice(one.object)
+	return report
 }
 
 // setFailureAndPrice reads from a status of the platform why the message failed, and whether it is charged.

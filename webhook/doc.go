@@ -26,8 +26,9 @@
 // contract has a reply, because some gateways send it back to the sender as a message.
 //
 // The context of your function does not end when the caller hangs up, so that work in progress can finish. It ends after
-// WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext does
-// at SIGTERM. So do not set BaseContext to one of those: it would cancel the functions that http.Server.Shutdown waits for.
+// WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, see [context.Cause]. A context of
+// signal.NotifyContext ends with one at a signal, so do not set BaseContext to it: functions that http.Server.Shutdown waits for would be
+// canceled.
 //
 // # Who called
 //

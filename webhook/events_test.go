@@ -313,6 +313,15 @@ func TestSecretIsNoPartOfAPath(t *testing.T) {
 	}
 }
 
+// The default contract looks for events at data.payload and delivery_reports, if the body is no event.
+func TestSecretIsNoPartOfAPathWithinABody(t *testing.T) {
+	t.Parallel()
+	for _, parameter := range []string{"data", "delivery_reports"} {
+		_, err := webhook.NewReceiver(webhook.WithSecret(parameter, "s3cret-of-16-chars"))
+		require.ErrorContains(t, err, "callback needs the parameter itself", parameter)
+	}
+}
+
 // The memory of a request is a small multiple of its bytes, no matter what a list holds.
 func TestSeveralEventsAreBounded(t *testing.T) {
 	t.Parallel()

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// fields holds the parameters of one event. A field is set when its parameter is read; resolve.go then decides between parameters and JSON in
-// the shape of the platform.
+// fields holds the parameters of one event, as they are read. They do not change afterwards: resolve.go decides between parameters and JSON in
+// the shape of the platform, and returns what counts.
 type fields struct {
 	*callback
 
-	params    Params // of the query, then of the body
-	outer     int    // how many of params surround a list of events, and so belong to no event of it
-	count     int    // of all parameters, including those beyond the limit
-	query     string // byte for byte, without secrets
-	ambiguous bool
+	params      Params // of the query, then of the body
+	outer       int    // how many of params surround a list of events, and so belong to no event of it
+	count       int    // of all parameters, including those beyond the limit
+	query       string // byte for byte, without secrets
+	hasConflict bool   // two parameters contradict each other, or a person may have typed one
 
 	values   [numConcepts]field
 	flatText field // the text without the parameter that holds textJSON
@@ -23,7 +23,6 @@ type fields struct {
 	paramJSON *envelope // the first parameter for JSON that holds an object
 	textJSON  *envelope // the first text that holds a message of the platform, which a person may have typed
 	rawJSON   *rawJSON  // of the form that is being read; nil for none
-	envelope  envelope  // the one of these that counts
 }
 
 // readForm reads the parameters of a query or form.
@@ -58,7 +57,7 @@ func (f *fields) addParam(name, escaped string) {
 	bindings := f.bindings[name]
 	j := f.rawJSON.judgeBindings(bindings, value)
 	if j.isSuspicious {
-		f.ambiguous = true
+		f.hasConflict = true
 	}
 	if j.isSecondJSON { // a person may have typed either, so neither is a message
 		f.textJSON = nil
@@ -91,7 +90,7 @@ func (f *fields) readObject(raw []byte, members object) {
 	}
 	found, repeats := f.paths.in(raw)
 	if repeats {
-		f.ambiguous = true
+		f.hasConflict = true
 	}
 	for i, value := range found {
 		if value != nil {
@@ -108,29 +107,39 @@ func (f *fields) addMember(name string, raw json.RawMessage) {
 	}
 }
 
-// setAll sets the fields to which a parameter is bound. Its JSON is read first, because a text may hold a message of the platform.
+// setAll sets the fields to which a parameter is bound. The JSON in its value is noted first: a text that holds a message is set in another way.
 func (f *fields) setAll(bindings []binding, value string, isNested bool) {
-	isMessage := false // the value is a text that holds textJSON
-	isTyped := !isNested && binds(bindings, conceptText)
+	isMessage := f.noteJSON(bindings, value, isNested)
+	for _, b := range bindings {
+		if f.maySet(b.concept, isNested) {
+			f.setField(b, value, isMessage)
+		}
+	}
+}
+
+// noteJSON notes the JSON in the value of a parameter that may hold JSON. It reports whether the value is a text that holds textJSON.
+func (f *fields) noteJSON(bindings []binding, value string, isNested bool) (isMessage bool) {
+	mayBeText := !isNested && binds(bindings, conceptText)
 	switch {
 	case !binds(bindings, conceptJSON):
-	case isTyped:
-		isMessage = f.setTextJSON(value)
+		return false
+	case mayBeText:
+		return f.setTextJSON(value)
 	default:
 		f.setJSON(value)
+		return false
 	}
-	for _, b := range bindings {
-		if !f.maySet(b.concept, isNested) {
-			continue
-		}
-		switch b.concept {
-		case conceptText:
-			f.setText(b, value, isMessage)
-		case conceptStatus:
-			f.setStatus(b, value)
-		default:
-			f.set(b, value)
-		}
+}
+
+// setField sets the field of one concept, by the rule of the concept for values that arrive twice.
+func (f *fields) setField(b binding, value string, isMessage bool) {
+	switch b.concept {
+	case conceptText:
+		f.setText(b, value, isMessage)
+	case conceptStatus:
+		f.setStatus(b, value)
+	default:
+		f.set(b, value)
 	}
 }
 
@@ -156,9 +165,9 @@ func (f *fields) compareOuter() {
 			switch {
 			case isSilent || !b.concept.identifies():
 			case b.concept == conceptStatus:
-				f.ambiguous = f.ambiguous || !f.sameStatus(value, p.Value)
+				f.hasConflict = f.hasConflict || !f.sameStatus(value, p.Value)
 			default:
-				f.ambiguous = f.ambiguous || conflicts(value, p.Value)
+				f.hasConflict = f.hasConflict || conflicts(value, p.Value)
 			}
 		}
 	}

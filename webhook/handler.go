@@ -115,9 +115,8 @@ func (c *call) handle(e event, position int) response {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.parent), c.timeout)
 	defer cancel()
-	// A caller that hangs up cancels the context of the request without a cause, and the function goes on. Any other end has a cause.
 	stop := context.AfterFunc(c.parent, func() {
-		if !errors.Is(context.Cause(c.parent), context.Canceled) {
+		if hasCause(c.parent) {
 			cancel()
 		}
 	})
@@ -129,6 +128,13 @@ func (c *call) handle(e event, position int) response {
 	}
 	c.end(disposition, err, result.status)
 	return result
+}
+
+// hasCause reports whether a context ended with a cause: by a deadline, or with the base context of the server. A caller that hangs up cancels the
+// context of the request without a cause, which is then context.Canceled itself. A cause can also match context.Canceled: that of
+// signal.NotifyContext does or does not, depending on the release of Go.
+func hasCause(ended context.Context) bool {
+	return context.Cause(ended) != context.Canceled //nolint:errorlint // see above
 }
 
 // functionFor returns the function for an event, or nil if no option sets one.

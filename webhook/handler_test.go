@@ -310,24 +310,35 @@ func TestHandlerContextOutlivesTheCaller(t *testing.T) {
 
 func TestHandlerContextEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	t.Run("base context", func(t *testing.T) {
-		t.Parallel()
-		base, end := context.WithCancelCause(t.Context())
-		ended := make(chan error, 1)
-		server := httptest.NewUnstartedServer(hooks().SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
-			end(errors.New("the server ends"))
-			<-ctx.Done()
-			ended <- ctx.Err()
-			return nil
-		}))
-		server.Config.BaseContext = func(net.Listener) context.Context { return base }
-		server.Start()
-		defer server.Close()
-		response, err := server.Client().Get(server.URL + "/?" + honest)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		assert.ErrorIs(t, <-ended, context.Canceled)
-	})
+	for _, tt := range []struct {
+		name  string
+		cause error
+	}{
+		{"base context", errors.New("the server ends")},
+		{"base context of signal.NotifyContext", fmt.Errorf("terminated signal received: %w", context.Canceled)}, // its cause matches Canceled, depending on the Go release
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			base, end := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			server := httptest.NewUnstartedServer(hooks(webhook.WithHandlerTimeout(time.Hour)).SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
+				end(tt.cause)
+				select {
+				case <-ctx.Done():
+				case <-time.After(30 * time.Second):
+				}
+				ended <- ctx.Err()
+				return nil
+			}))
+			server.Config.BaseContext = func(net.Listener) context.Context { return base }
+			server.Start()
+			defer server.Close()
+			response, err := server.Client().Get(server.URL + "/?" + honest)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.ErrorIs(t, <-ended, context.Canceled)
+		})
+	}
 	t.Run("deadline of the request", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -46,20 +46,20 @@ func (s storage) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra, err := json.Marshal(more)
+	rest, err := json.Marshal(more)
 	if err != nil {
 		return nil, err
 	}
-	return joinObjects(plain, extra), nil
+	return joinObjects(plain, rest), nil
 }
 
 // joinObjects returns one JSON object with the members of both.
 func joinObjects(a, b []byte) []byte {
 	const empty = "{}"
-	switch empty {
-	case string(a):
+	if string(a) == empty {
 		return b
-	case string(b):
+	}
+	if string(b) == empty {
 		return a
 	}
 	return slices.Concat(a[:len(a)-1], []byte(","), b[1:])

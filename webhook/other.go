@@ -63,10 +63,10 @@ type Preference struct {
 
 // appendOthers appends the changes of an envelope that are neither messages nor statuses. A change of preferences that this package does
 // not understand as a whole is an Other too.
-func (f *fields) appendOthers(events []event) []event {
-	for _, one := range f.envelope.others {
-		if f.handlePreference != nil && !f.envelope.isDistrusted {
-			preferences, isComplete := f.preferences(one)
+func (f *fields) appendOthers(d *decision, events []event) []event {
+	for _, one := range d.envelope.others {
+		if f.handlePreference != nil && !d.envelope.isDistrusted {
+			preferences, isComplete := f.preferences(d, one)
 			events = append(events, preferences...)
 			if isComplete {
 				continue
@@ -90,7 +90,7 @@ func (f *fields) appendOthers(events []event) []event {
 const preferencesMember = "user_preferences"
 
 // preferences returns the preferences of a change, and reports whether there are any and all of them were understood.
-func (f *fields) preferences(one change) (events []event, isComplete bool) {
+func (f *fields) preferences(d *decision, one change) (events []event, isComplete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
 	people := peopleIn(value)
@@ -98,7 +98,7 @@ func (f *fields) preferences(one change) (events []event, isComplete bool) {
 	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
-		p := f.preference(members, people.find(members))
+		p := f.preference(d, members, people.find(members))
 		p.To = number(business)
 		p.Ambiguous = p.Ambiguous || value.repeats()
 		p.JSON = raw
@@ -115,7 +115,7 @@ func (f *fields) preferences(one change) (events []event, isComplete bool) {
 }
 
 // preference reads who made a choice, about what, and when.
-func (f *fields) preference(members, person object) *Preference {
+func (f *fields) preference(d *decision, members, person object) *Preference {
 	from := firstName(members, "wa_id", "user_id")
 	if from == "" {
 		from = firstName(person, "wa_id", "user_id")
@@ -127,7 +127,7 @@ func (f *fields) preference(members, person object) *Preference {
 		Category:  members.word("category"),
 		ChangedAt: members.time("timestamp"),
 		RawTime:   members.word("timestamp"),
-		Ambiguous: f.ambiguous || f.envelope.repeats || members.repeats(),
+		Ambiguous: d.isAmbiguous || d.envelope.repeats || members.repeats(),
 		Params:    f.params,
 		RawQuery:  f.query,
 	}

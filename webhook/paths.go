@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
@@ -26,6 +28,14 @@ func newPaths(texts []string) *paths {
 	}
 	return p
 }
+
+// anyWithin reports whether one of the paths is that of a member, or leads through it.
+func (p *paths) anyWithin(member string) bool {
+	return p != nil && slices.ContainsFunc(p.texts, func(path string) bool { return isWithin(path, member) })
+}
+
+// isWithin reports whether a path is that of a member, or leads through it.
+func isWithin(path, member string) bool { return path == member || strings.HasPrefix(path, member+".") }
 
 // in returns what valid JSON holds at each path, nil for nothing, and reports whether a member on the way came twice with different
 // values.

@@ -81,11 +81,17 @@ func (c *callback) checkPath(r *http.Request) error {
 	return c.proofError(isProven, nil)
 }
 
-// verify checks the other proofs of origin. It checks all of them, and the error does not show which was wrong.
+// verify checks the other proofs of origin, except for secrets that the query does not have. It checks all of them, and the error does not show
+// which was wrong. A verifier gets the body byte for byte, and nothing of the body is parsed yet.
 func (c *callback) verify(r *http.Request, in *request) error {
 	isProven := true
 	for i := range c.secrets {
-		if !c.secrets[i].isIn(in) {
+		s := &c.secrets[i]
+		escaped := s.valueIn(in.query)
+		switch {
+		case escaped == "":
+			in.missing = append(in.missing, s)
+		case !s.matchesEscaped(escaped):
 			isProven = false
 		}
 	}
@@ -99,6 +105,17 @@ func (c *callback) verify(r *http.Request, in *request) error {
 	}
 	restoreBody(r, in.body) // also for a caller of ParseSMS, who may continue with ParseSMSMessages
 	return c.proofError(isProven, cause)
+}
+
+// verifyBody checks the secrets that the query does not have.
+func (c *callback) verifyBody(in *request) error {
+	isProven := true
+	for _, s := range in.missing {
+		if !s.isInBody(in) {
+			isProven = false
+		}
+	}
+	return c.proofError(isProven, nil)
 }
 
 func restoreBody(r *http.Request, body []byte) {
@@ -118,13 +135,16 @@ func (c *callback) proofError(isProven bool, cause error) error {
 	}
 }
 
-// isIn reports whether a request has the secret: of the values of its parameter, the first that is not blank counts.
-func (s *secret) isIn(in *request) bool {
-	for _, form := range [...]string{in.query, in.form} {
-		if escaped := s.valueIn(form); escaped != "" {
-			withoutSpace := strings.Contains(escaped, "+") && s.matches(unescape(escaped, '+')) // the sender forgot to escape a +
-			return withoutSpace || s.matches(unescape(escaped, ' '))
-		}
+// matchesEscaped reports whether a value of a query or form is the secret.
+func (s *secret) matchesEscaped(escaped string) bool {
+	withoutSpace := strings.Contains(escaped, "+") && s.matches(unescape(escaped, '+')) // the sender forgot to escape a +
+	return withoutSpace || s.matches(unescape(escaped, ' '))
+}
+
+// isInBody reports whether a body has the secret: of the values of its parameter, the first that is not blank counts.
+func (s *secret) isInBody(in *request) bool {
+	if escaped := s.valueIn(in.form); escaped != "" {
+		return s.matchesEscaped(escaped)
 	}
 	for _, m := range in.members {
 		if string(m.name) != s.name {

@@ -86,12 +86,18 @@ func repair(text string) string {
 	return b.String()
 }
 
-// windows1252 decodes one byte beyond ASCII as the encoding standard of the web does: the five bytes that the code page leaves
-// open are the control characters of the same number.
+// windows1252 decodes one byte beyond ASCII as the encoding standard of the web does.
 func windows1252(c byte) rune {
-	const first, page = 0x80, "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
-	if i := c - first; i < 32 {
-		return []rune(page)[i]
+	index := int(c) - 0x80
+	if index < len(windows1252Page) {
+		return windows1252Page[index]
 	}
 	return rune(c)
+}
+
+// windows1252Page holds the characters of the bytes from 0x80 to 0x9f. The five bytes that the code page leaves open are the control characters
+// of the same number.
+var windows1252Page = [32]rune{ //nolint:gochecknoglobals // never written
+	'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8d, 'Ž', 0x8f,
+	0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9d, 'ž', 'Ÿ',
 }

@@ -90,7 +90,7 @@ func (f *fields) noteRawJSON(bindings []binding, escaped, value string) {
 	switch {
 	case isCut:
 		f.rawJSON = &rawJSON{isCut: true}
-		f.ambiguous = true
+		f.hasConflict = true
 	case f.rawJSON != nil: // the first counts
 	case !binds(bindings, conceptText):
 		f.rawJSON = &rawJSON{envelope: f.paramJSON}

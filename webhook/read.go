@@ -10,8 +10,8 @@ import (
 // read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
 // the events, so that the handler of one event allocates no list.
 //
-// A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, readForm and readObject set
-// fields, resolve decides between them, and appendEvents makes events. In JSON, body.go finds the objects that are events.
+// A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, classify parses the body, readForm and
+// readObject set fields, resolve decides between them, and appendEvents makes events. In JSON, body.go finds the objects that are events.
 func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
@@ -21,6 +21,10 @@ func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 		return nil, err
 	}
 	if err := c.verify(r, &in); err != nil {
+		return nil, err
+	}
+	c.classify(&in)
+	if err := c.verifyBody(&in); err != nil {
 		return nil, err
 	}
 	if isPrefetch(r.Header) {
@@ -81,14 +85,14 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 	if f.count > f.maxParams {
 		return events, f.name.refuse(ErrTooLong)
 	}
-	f.resolve()
+	d := f.resolve()
 	switch {
 	case f.isChat():
-		return f.appendChat(events)
+		return f.appendChat(&d, events)
 	case f.name == CallbackDelivery:
-		return f.appendReports(events)
+		return f.appendReports(&d, events)
 	default:
-		return f.appendSMS(events)
+		return f.appendSMS(&d, events)
 	}
 }
 

@@ -98,13 +98,17 @@ func (c *callback) setEvents(list []string) {
 
 // reads reports whether the callback reads a parameter, or members of it.
 func (c *callback) reads(parameter string) bool {
-	isWithin := func(path string) bool { return path == parameter || strings.HasPrefix(path, parameter+".") }
 	for name := range c.bindings {
-		if isWithin(name) {
+		if isWithin(name, parameter) {
 			return true
 		}
 	}
-	return c.events != nil && slices.ContainsFunc(c.events.texts, isWithin)
+	return c.events.anyWithin(parameter)
+}
+
+// needs reports whether the callback reads a parameter, or looks for events in it.
+func (c *callback) needs(parameter string) bool {
+	return c.reads(parameter) || c.inner.anyWithin(parameter)
 }
 
 // NewReceiver returns a Receiver. Without one of [WithSecret], [WithPathSecret], [WithVerifier] and [WithoutProof] it returns an error. By
@@ -170,7 +174,7 @@ func (rcv *Receiver) checkSecrets() (problems []error) {
 			problems = append(problems, errors.New("webhook: "+s.option+": two options name the same parameter: merge them"))
 		}
 		for _, name := range slices.Sorted(maps.Keys(rcv.callbacks)) {
-			if rcv.callbacks[name].reads(s.name) {
+			if rcv.callbacks[name].needs(s.name) {
 				problems = append(problems, fmt.Errorf("webhook: %s: the %s callback needs the parameter itself; choose another name for that of the secret", s.option, name))
 			}
 		}

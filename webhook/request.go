@@ -10,16 +10,21 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// request holds the bytes of a request. They have no meaning yet.
+// request holds the bytes of a request, and what classify finds out about its body.
 type request struct {
-	query   string
-	body    []byte // byte for byte
+	query       string
+	body        []byte // byte for byte
+	bodyErr     error  // of reading the body, which is then incomplete
+	contentType string
+	isPOST      bool
+	isBodyAlone bool // the query holds no data, only secrets
+
+	missing []*secret // that the query does not have, so the body must
+
 	form    string // a body that is a form
 	json    []byte // a body that is a JSON object or list, in valid UTF-8
 	members object // of a body that is a JSON object
-	fault   error  // why the body cannot be read
-
-	isBodyAlone bool // the query holds no data, only secrets
+	fault   error  // why the body does not count
 }
 
 // receive reads the bytes of a request. It fails if nothing of the request counts.
@@ -43,19 +48,13 @@ func (c *callback) receive(r *http.Request) (in request, err error) {
 	if isGET && !hasVerifier {
 		return in, nil
 	}
-	in.body, err = readBody(r, c.maxBody)
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
+	in.body, in.bodyErr = readBody(r, c.maxBody)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](in.bodyErr); tooLarge { // our limit, or one of the server
 		return in, c.name.refuse(ErrTooLarge)
 	}
-	if isPOST {
-		in.isBodyAlone = hasVerifier
-		in.fault = c.classifyBody(&in, r.Header.Get("Content-Type"))
-	} else if len(in.body) > 0 { // a verifier may have checked the body alone, and not the query
-		in.fault = c.name.refuse(errQueryNotRead)
-	}
-	if err != nil {
-		in.fault = c.name.refuse(ErrUnreadable).withCause(err)
-	}
+	in.contentType = r.Header.Get("Content-Type")
+	in.isPOST = isPOST
+	in.isBodyAlone = isPOST && hasVerifier
 	return in, nil
 }
 
@@ -73,9 +72,22 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	return body.Bytes(), err
 }
 
+// classify decides what the body is, and whether it counts. It repairs and parses the body, which takes longer than to check a proof.
+func (c *callback) classify(in *request) {
+	switch {
+	case in.isPOST:
+		in.fault = c.classifyBody(in)
+	case len(in.body) > 0: // a verifier may have checked the body alone, and not the query
+		in.fault = c.name.refuse(errQueryNotRead)
+	}
+	if in.bodyErr != nil {
+		in.fault = c.name.refuse(ErrUnreadable).withCause(in.bodyErr)
+	}
+}
+
 // classifyBody decides what a body is by its content: a JSON object is JSON regardless of the Content-Type, and anything else is a form,
 // unless the Content-Type says that it is not.
-func (c *callback) classifyBody(in *request, contentType string) (fault error) {
+func (c *callback) classifyBody(in *request) (fault error) {
 	const byteOrderMark = "\ufeff"
 	body := bytes.TrimSpace(bytes.TrimPrefix(in.body, []byte(byteOrderMark)))
 	if len(body) == 0 {
@@ -94,7 +106,7 @@ func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	case in.isBodyAlone && isLikeJSON: // a signature does not cover the Content-Type either, so it cannot make a form of it
 		return c.name.refuse(ErrUnreadable)
 	}
-	mediaType, _, _ := strings.Cut(contentType, ";")
+	mediaType, _, _ := strings.Cut(in.contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(mediaType)) {
 	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
 		in.form = string(body)

@@ -16,24 +16,21 @@ import (
 // A decision says what counts of several sources.
 type decision struct {
 	envelope    envelope // the JSON that counts, or what is left of it
-	isAmbiguous bool     // the sources contradict each other
+	isAmbiguous bool     // the sources, or parameters, contradict each other
 }
 
-// resolve applies the rules. Afterwards values and envelope hold what counts.
-func (f *fields) resolve() {
-	if !f.has(conceptID) {
-		f.values[conceptID] = f.values[conceptBareID]
-	}
+// resolve applies the rules. Events are made of the fields and the decision.
+func (f *fields) resolve() decision {
 	d := f.decide(f.candidate())
-	f.envelope = d.envelope
-	f.ambiguous = f.ambiguous || d.isAmbiguous
+	d.isAmbiguous = d.isAmbiguous || f.hasConflict
+	return d
 }
 
 // candidate returns the JSON that counts if the parameters next to it agree: rules 1 and 2.
 func (f *fields) candidate() envelope {
 	bodyShape := shapeOf(f.bodyJSON)
 	isBodyOfPlatform := bodyShape != shapeNone && bodyShape != shapeOther // a kind suffices, because a person cannot type a body
-	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.values[conceptID].value
+	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.id()
 	switch {
 	case f.paramJSON != nil:
 		return *f.paramJSON
@@ -117,7 +114,7 @@ func (f *fields) agreementWith(e *envelope) agreement {
 		return disagrees
 	}
 	message := e.messages[0]
-	if conflicts(f.values[conceptID].value, message.id) || conflicts(f.values[conceptFrom].value, message.from) {
+	if conflicts(f.id(), message.id) || conflicts(f.values[conceptFrom].value, message.from) {
 		return disagrees
 	}
 	text := f.values[conceptText].value
@@ -141,7 +138,7 @@ func (f *fields) agreementWith(e *envelope) agreement {
 
 // isReportWithout reports whether the other parameters are a report without the JSON, or one about another message.
 func (f *fields) isReportWithout(e *envelope) bool {
-	id := f.values[conceptID].value
+	id := f.id()
 	namesMessage := id != "" || f.values[conceptReference].value != ""
 	if namesMessage && f.values[conceptStatus].value != "" {
 		return true
@@ -151,7 +148,7 @@ func (f *fields) isReportWithout(e *envelope) bool {
 
 // contradictsStatusOf reports whether the other parameters have another ID or status than one of the statuses in the JSON.
 func (f *fields) contradictsStatusOf(e *envelope) bool {
-	id := f.values[conceptID].value
+	id := f.id()
 	status := f.values[conceptStatus].value
 	differs := func(one item) bool {
 		hasOtherStatus := status != "" && !f.sameStatus(status, one.word("status"))

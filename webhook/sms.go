@@ -40,9 +40,9 @@ type SMSMessage struct {
 	RawQuery string `json:"-"`
 }
 
-func (f *fields) appendSMS(events []event) ([]event, error) {
+func (f *fields) appendSMS(d *decision, events []event) ([]event, error) {
 	m := &SMSMessage{
-		ID:          f.values[conceptID].value,
+		ID:          f.id(),
 		From:        number(f.values[conceptFrom].value),
 		To:          number(f.values[conceptTo].value),
 		Text:        f.values[conceptText].value,
@@ -51,7 +51,7 @@ func (f *fields) appendSMS(events []event) ([]event, error) {
 		Keyword:     f.values[conceptKeyword].value,
 		ReceivedAt:  f.moment(f.values[conceptTime].value),
 		RawTime:     f.values[conceptTime].value,
-		Ambiguous:   f.ambiguous,
+		Ambiguous:   d.isAmbiguous,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}

@@ -15,6 +15,14 @@ type field struct {
 // has reports whether a parameter has set the field of a concept.
 func (f *fields) has(c concept) bool { return f.values[c].preference > 0 }
 
+// id returns the ID of the event, or "". The name id counts only if no other name has one.
+func (f *fields) id() string {
+	if f.has(conceptID) {
+		return f.values[conceptID].value
+	}
+	return f.values[conceptBareID].value
+}
+
 // set sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
 // arrive. A placeholder counts as absent.
 func (f *fields) set(b binding, value string) {
@@ -27,7 +35,7 @@ func (f *fields) set(b binding, value string) {
 			return
 		}
 		if conflicts(present.value, value) {
-			f.ambiguous = true
+			f.hasConflict = true
 		}
 	}
 	present.replace(b, value)
@@ -77,7 +85,7 @@ func (f *fields) setStatus(b binding, value string) {
 	}
 	f.values[conceptStatus] = winner.field
 	if f.contradictsStatus(winner, loser) {
-		f.ambiguous = true
+		f.hasConflict = true
 	}
 }
 
@@ -119,7 +127,7 @@ func (f *fields) setJSON(value string) {
 	}
 	if f.paramJSON != nil {
 		if !bytes.Equal(e.raw, f.paramJSON.raw) {
-			f.ambiguous = true
+			f.hasConflict = true
 		}
 		return
 	}
@@ -143,10 +151,10 @@ func (f *fields) setTextJSON(value string) bool {
 	return true
 }
 
-// text returns the text, which may be white space, and reports whether there is a text.
-func (f *fields) text() (text string, found bool) {
+// text returns the text next to the JSON that counts, which may be white space, and reports whether there is a text.
+func (f *fields) text(e *envelope) (text string, found bool) {
 	v := f.values[conceptText]
-	if f.envelope.origin == originText { // the parameter that was read as JSON is no text
+	if e.origin == originText { // the parameter that was read as JSON is no text
 		v = f.flatText
 	}
 	return v.value, v.preference > 0
