@@ -99,9 +99,9 @@ func WithoutProof() Option {
 	return set(func(rcv *Receiver) { rcv.withoutProof = true })
 }
 
-// WithStore handles each event once, however often it arrives, for as long as the store remembers it. An equal event with neither an ID nor a
-// time counts as a repetition for 2.5 to 5 seconds only: after that it may be another. Handlers may share a store, because keys differ between
-// callbacks. Two accounts whose message IDs may be equal need a store each.
+// WithStore handles each event once, however often it arrives, for as long as the store remembers it. An event with the same ID, but another time
+// or text, is another event. An equal event with neither an ID nor a time counts as a repetition for 2.5 to 5 seconds only: after that it may be
+// another. Handlers may share a store, because keys differ between callbacks. Two accounts whose message IDs may be equal need a store each.
 func WithStore(store Store) Option {
 	memory, isMemory := store.(*MemoryStore)
 	switch {
