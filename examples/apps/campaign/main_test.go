@@ -653,8 +653,27 @@ func TestWebhookThatFails(t *testing.T) {
 	err = run(t.Context(), failingListener{listener}, settings{
 		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
 	})
-	require.ErrorContains(t, err, "start it again to go on: no more files")
+	require.ErrorContains(t, err, "start it again to go on: the webhook failed: no more files")
 	assert.Empty(t, service.Sent())
+}
+
+// Ctrl-C after the results is no error, whatever the cause of the context is: it differs between releases of Go.
+func TestCtrlCAfterTheResults(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("id,number,text\n"), 0o600))
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
+	require.NoError(t, err)
+	listener, err := listen(t.Context(), "localhost:0")
+	require.NoError(t, err)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	require.NoError(t, run(ctx, listener, settings{
+		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
+		hasResults: func() { interrupt(errors.New("interrupt signal received")) },
+	}))
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }

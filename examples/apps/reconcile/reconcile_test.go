@@ -672,10 +672,19 @@ func TestParseRecordsRefusesWrongRecords(t *testing.T) {
 		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number:                    "line 2: ended",
 		columns + "\na,,accepted," + number + ",":                                   "line 2: began",
 		columns + "\na,," + number + ",,":                                           "line 2: verdict",
+		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,":               "line 2: reference",
 		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,", 2): "line 3: reference",
 	} {
 		_, err := parseRecords(strings.NewReader(records))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), number)
 	}
+}
+
+// A spreadsheet writes a byte order mark before the first column.
+func TestParseRecordsSkipsAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	records, err := parseRecords(strings.NewReader("\ufeff" + columns + "\nr-1,+639171234567,accepted,2026-11-21T12:00:00Z,"))
+	require.NoError(t, err)
+	assert.Len(t, records, 1)
 }

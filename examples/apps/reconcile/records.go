@@ -43,7 +43,7 @@ func parseRecords(file io.Reader) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Join(header, ",") != columns {
+	if strings.TrimPrefix(strings.Join(header, ","), "\ufeff") != columns { // spreadsheets write a byte order mark
 		return nil, errors.New("want the columns " + columns)
 	}
 	var records []record
@@ -71,6 +71,9 @@ func parseRecords(file io.Reader) ([]record, error) {
 
 func parseRecord(row []string) (record, error) {
 	r := record{reference: row[0], recipient: row[1]}
+	if r.reference == "" { // it could not be compared with a row of the listing
+		return r, errors.New("reference: it is empty")
+	}
 	if r.verdict.UnmarshalText([]byte(row[2])) != nil {
 		return r, errors.New("verdict: want accepted, refused, not sent or unknown")
 	}
