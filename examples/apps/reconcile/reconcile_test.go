@@ -672,7 +672,7 @@ func TestParseRecordsRefusesWrongRecords(t *testing.T) {
 		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number:                    "line 2: ended",
 		columns + "\na,,accepted," + number + ",":                                   "line 2: began",
 		columns + "\na,," + number + ",,":                                           "line 2: verdict",
-		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,":               "line 2: reference",
+		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,":                "line 2: reference",
 		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,", 2): "line 3: reference",
 	} {
 		_, err := parseRecords(strings.NewReader(records))
