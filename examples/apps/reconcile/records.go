@@ -12,7 +12,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-const columns = "reference,recipient,verdict,began,ended" // of the records
+const columns = "reference,recipient,verdict,began,ended,status,price" // of the records
 
 // record is an attempt to send a message.
 type record struct {
@@ -21,6 +21,8 @@ type record struct {
 	verdict   messaging.Verdict
 	began     time.Time
 	ended     time.Time // zero if the process was killed
+	status    string    // of its delivery, or "" if it is not recorded
+	price     string    // or ""
 }
 
 // readRecords reads a file of records. Its errors show no value, which may be personal if the columns are wrong.
@@ -70,7 +72,7 @@ func parseRecords(file io.Reader) ([]record, error) {
 }
 
 func parseRecord(row []string) (record, error) {
-	r := record{reference: row[0], recipient: row[1]}
+	r := record{reference: row[0], recipient: row[1], status: row[5], price: row[6]}
 	if r.reference == "" { // it could not be compared with a row of the listing
 		return r, errors.New("reference: it is empty")
 	}
