@@ -58,7 +58,7 @@ func (d *day) listPatiently(ctx context.Context) error {
 		if time.Now().Add(wait).After(deadline) {
 			return err
 		}
-		log.Printf("reconcile: goes on in %s: %v", wait, err)
+		log.Printf("reconcile: goes on in %s: %v", wait, err) //nolint:gosec // the error quotes what the service says in one line
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
