@@ -32,21 +32,25 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 		return o.noteAccepted(ctx, reference, isSMS, outcome.Receipt.ID)
 	}
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
-	var err error
-	switch {
-	case outcome.Verdict == messaging.Unknown: // it may arrive
-	case isSMS && isAboutNumber(outcome.Err):
-		_, err = o.db.ExecContext(ctx, setRefused, reference)
-	case isSMS:
-		_, err = o.db.ExecContext(ctx, setFailed, reference)
-	default:
-		_, err = o.db.ExecContext(ctx, hastenSMS, reference)
+	if !outcome.MayHaveBeenSent() {
+		if _, err := o.db.ExecContext(ctx, afterFailure(isSMS, outcome.Err), reference); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	_, err = o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // no person should have to decide about an old code
+	_, err := o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // no person should have to decide about an old code
 	return err
+}
+
+// afterFailure returns the statement for a message that was not sent.
+func afterFailure(isSMS bool, err error) string {
+	switch {
+	case !isSMS:
+		return hastenSMS
+	case isAboutNumber(err):
+		return setRefused
+	default:
+		return setFailed
+	}
 }
 
 // isAboutNumber reports whether an SMS may have been refused because of its number.
@@ -110,18 +114,21 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if err != nil {
 		return "", err
 	}
-	const query = "SELECT CASE WHEN chat_message = $1 THEN reference ELSE reference || '" + suffixSMS + "' END " +
-		"FROM code WHERE chat_message = $1 OR sms_message = $1"
+	const query = "SELECT reference, chat_message = $1 FROM code WHERE chat_message = $1 OR sms_message = $1"
 	var reference string
-	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return reference, err
-	}
+	var isChat bool
+	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference, &isChat)
 	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Minute
-	if isOld || !mayCome {
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && mayCome && !isOld:
+		return "", webhook.RetryLater(5 * time.Second)
+	case errors.Is(err, sql.ErrNoRows):
 		return "", nil
+	case err != nil || isChat:
+		return reference, err
+	default:
+		return reference + suffixSMS, nil
 	}
-	return "", webhook.RetryLater(5 * time.Second)
 }
 
 // lacksID reports whether the service's ID of any message is still to come. If it is not, a report without a time is about a code that was
