@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
@@ -82,11 +83,21 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 }
 
 // noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
-// that of its delivery, and then changes nothing.
+// that of its delivery, and then changes nothing. A report that may be early has to come again.
 func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
-	reply, err := findReply(ctx, tx, report) // the zero reply for another message
-	if err != nil || !report.Status.Supersedes(reply.status) {
+	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: the ID may be noted at any moment
+	if err != nil {
 		return err
+	}
+	reply, isFound, err := lockReply(ctx, tx, report)
+	if err != nil {
+		return err
+	}
+	if !isFound && isEarly {
+		return webhook.RetryLater(time.Second)
+	}
+	if !isFound || !report.Status.Supersedes(reply.status) {
+		return nil
 	}
 	if report.Status.Failed() {
 		b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)

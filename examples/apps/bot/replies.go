@@ -58,29 +58,17 @@ func setStatus(ctx context.Context, tx *sql.Tx, reference string, status webhook
 	return err
 }
 
-// findReply returns the reply that a delivery report is about, or the zero reply for another message. It notes the message ID of the report, and
-// locks the reply until the transaction ends. If the message ID of the reply may not be noted yet, the error is webhook.ErrRetryLater.
-func findReply(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (found reply, err error) {
-	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: the ID may be noted at any moment
-	if err != nil {
-		return reply{}, err
-	}
+// lockReply returns the reply that a delivery report is about, and locks it until the transaction ends. It also notes the message ID of the report.
+func lockReply(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (locked reply, isFound bool, err error) {
 	const lock = `UPDATE bot_reply SET message_id = COALESCE(NULLIF(message_id, ''), NULLIF($1, ''), message_id)
-		WHERE reference = $2 OR (message_id = $1 AND message_id <> '')`
-	if _, err = tx.ExecContext(ctx, lock, report.ID, report.ReferenceID); err != nil {
-		return reply{}, err
+		WHERE reference = $2 OR (message_id = $1 AND message_id <> '')
+		RETURNING reference, channel, person, status`
+	row := tx.QueryRowContext(ctx, lock, report.ID, report.ReferenceID)
+	err = row.Scan(&locked.reference, &locked.channel, &locked.person, &locked.status)
+	if errors.Is(err, sql.ErrNoRows) {
+		return reply{}, false, nil
 	}
-	const search = `SELECT reference, channel, person, status FROM bot_reply
-		WHERE reference = $1 OR (message_id = $2 AND message_id <> '')`
-	row := tx.QueryRowContext(ctx, search, report.ReferenceID, report.ID)
-	err = row.Scan(&found.reference, &found.channel, &found.person, &found.status)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return found, err
-	}
-	if isEarly {
-		return reply{}, webhook.RetryLater(time.Second)
-	}
-	return reply{}, nil
+	return locked, err == nil, err
 }
 
 // mayBeEarly reports whether the reply of a report may have a message ID that is not noted yet. Noting it takes a second, or some minutes after a

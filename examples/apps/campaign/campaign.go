@@ -72,7 +72,8 @@ func newCampaign(ctx context.Context, db *database, in settings) (*campaign, err
 // createTables creates the tables that do not exist, and updates those of the outbox.
 func (c *campaign) createTables(ctx context.Context) error {
 	const recipients = `CREATE TABLE IF NOT EXISTS campaign_recipient (reference TEXT PRIMARY KEY, campaign TEXT NOT NULL,
-		number TEXT NOT NULL, text_hash TEXT NOT NULL, delivery TEXT NOT NULL DEFAULT '')`
+		number TEXT NOT NULL, text_hash TEXT NOT NULL, enqueued BIGINT NOT NULL, delivery TEXT NOT NULL DEFAULT '', cost TEXT NOT NULL DEFAULT '',
+		currency TEXT NOT NULL DEFAULT '')`
 	if _, err := c.db.ExecContext(ctx, recipients); err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// sendingHours are the hours of each day in which marketing is sent. Only the time of day of opens and closes counts.
+// sendingHours are the hours of each day in which marketing is sent. Only the time of day of opens and closes counts. If your recipients live in several
+// zones, have guard choose the zone by the country code of m.To.
 type sendingHours struct {
 	zone   *time.Location
 	opens  time.Time

@@ -29,6 +29,22 @@ type invalidLine struct {
 	reason error
 }
 
+// The kinds of invalid lines that results.csv tells apart.
+var (
+	errRepeated    = errors.New("repeated line")
+	errWrongNumber = errors.New("wrong number")
+)
+
+// summary returns what is wrong with the line, in two words.
+func (l invalidLine) summary() string {
+	for _, kind := range []error{errRepeated, errWrongNumber} {
+		if errors.Is(l.reason, kind) {
+			return kind.Error()
+		}
+	}
+	return "invalid line"
+}
+
 // readLines reads the file of recipients.
 func (c *campaign) readLines() (recipientLines, error) {
 	path := filepath.Join(c.folder, "recipients.csv")
@@ -88,10 +104,10 @@ func (c *campaign) readRows(reader *csv.Reader) (recipientLines, error) {
 // two messages.
 func (l *recipientLines) add(message sms.Message, line int) error {
 	if l.references[message.ReferenceID] {
-		return errors.New("an earlier line has the same id")
+		return fmt.Errorf("%w: an earlier one has the same id", errRepeated)
 	}
 	if earlier, isRepeated := l.numbers[message.To]; isRepeated {
-		return fmt.Errorf("same number as line %d", earlier)
+		return fmt.Errorf("%w: same number as line %d", errRepeated, earlier)
 	}
 	l.references[message.ReferenceID] = true
 	l.numbers[message.To] = line
@@ -124,7 +140,7 @@ func (c *campaign) messageOf(row []string) (sms.Message, error) {
 		From: c.sender, To: row[1], Text: row[2], ReferenceID: c.reference(id), CallbackURL: c.callback, Marketing: true,
 	}
 	if !international.MatchString(message.To) {
-		return sms.Message{}, errors.New("want a number with + and the country code, without spaces, such as +639171234567")
+		return sms.Message{}, fmt.Errorf("%w: want + and the country code, without spaces, such as +639171234567", errWrongNumber)
 	}
 	if len(message.ReferenceID) > 255 { // the outbox would refuse the whole file
 		return sms.Message{}, errors.New("the id is too long")

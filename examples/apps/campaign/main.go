@@ -1,16 +1,17 @@
 // Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. It sends nothing to people who
 // wrote STOP, and no marketing at night.
 //
-//	go run ./examples/apps/campaign           sends one SMS to a test server, and ends
-//	go run ./examples/apps/campaign FOLDER    sends to the recipients in a folder, then receives STOP and delivery reports, until Ctrl-C
-//	go run ./examples/apps/campaign receive   only receives STOP and delivery reports, until Ctrl-C
+//	go run ./examples/apps/campaign                   sends one SMS to a test server, and ends
+//	go run ./examples/apps/campaign FOLDER            sends to the recipients in a folder, then receives STOP and delivery reports, until Ctrl-C
+//	go run ./examples/apps/campaign receive           only receives STOP and delivery reports, until Ctrl-C
+//	go run ./examples/apps/campaign refresh FOLDER    writes results.csv again, with what the listing says of delivery and cost
 //
 // FOLDER/recipients.csv has the columns id, number and text. A line that cannot be sent does not stop the others. The name of the folder is the
 // name of the campaign: line 17 of the folder spring is the message spring/17, which is sent once.
 //
-// FOLDER/results.csv has a row for each line. It is written when all messages are final, and again at Ctrl-C, with the delivery reports. If
-// Ctrl-C comes earlier, the messages that are not final have the verdict "waits", and the next start goes on. Keep the file: the outbox deletes a
-// message 30 days after it became final.
+// FOLDER/results.csv has a row for each line, and in the column result what became of it. It is written when all messages are final, and again at
+// Ctrl-C, with the delivery reports. If Ctrl-C comes earlier, the messages that are not final have the verdict "waits", and the next start goes on.
+// Keep the file: the outbox deletes a message 30 days after it became final.
 //
 // The environment has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and
 //
@@ -32,9 +33,9 @@
 // needs another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, let the first start of a version
 // log "new lines" before you start others: it creates or updates the tables.
 //
-// # STOP
+// # STOP and delivery reports
 //
-// A STOP that comes while no process receives may be lost. So let "receive" run all the time, at CAMPAIGN_URL, and give the campaigns another
+// A STOP or a report that comes while no process receives may be lost. Without its report a message stays "sent" until "refresh". So let "receive" run all the time, at CAMPAIGN_URL, and give the campaigns another
 // CAMPAIGN_ADDRESS, or let the last campaign run until the next one.
 //
 // # After a kill
@@ -75,13 +76,17 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
-	folder := args[0]
-	if len(args) > 1 || strings.HasPrefix(folder, "-") {
-		return errors.New("usage: campaign [FOLDER | receive]")
+	folder := args[len(args)-1]
+	isRefresh := len(args) == 2 && args[0] == "refresh"
+	if (len(args) > 1 && !isRefresh) || strings.HasPrefix(folder, "-") {
+		return errors.New("usage: campaign [FOLDER | receive | refresh FOLDER]")
 	}
 	in, err := settingsFromEnv(folder)
 	if err != nil {
 		return err
+	}
+	if isRefresh {
+		return refresh(ctx, in)
 	}
 	listener, err := listen(ctx, in.address)
 	if err != nil {

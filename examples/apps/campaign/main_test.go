@@ -52,6 +52,9 @@ func runUntilResults(folder string) error {
 	if err != nil {
 		return err
 	}
+	if os.Getenv("CAMPAIGN_REFRESH") != "" {
+		return refresh(ctx, in)
+	}
 	in.outbox = messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40, Workers: workers}
 	if os.Getenv("CAMPAIGN_GOES_ON") == "" {
 		in.hasResults = stop
@@ -306,9 +309,10 @@ func TestInvalidLines(t *testing.T) {
 	results := p.results()
 	assert.Equal(t, 2, strings.Count(results, ",accepted,"), "%s", results)
 	for _, line := range []string{
-		`spring/2,invalid,,"line 3: `, `spring/1,invalid,,line 4: an earlier line has the same id,`, `spring/3,invalid,,"line 5: `,
-		`spring/,invalid,,line 6: the id is absent,`,
-		`spring/5,invalid,,"line 7: `, `spring/,invalid,,"line 8: `,
+		`spring/2,wrong number,invalid,,"line 3: `, `spring/1,repeated line,invalid,,line 4: repeated line: an earlier one has the same id,`,
+		`spring/3,invalid line,invalid,,"line 5: `,
+		`spring/,invalid line,invalid,,line 6: the id is absent,`,
+		`spring/5,invalid line,invalid,,"line 7: `, `spring/,invalid line,invalid,,"line 8: `,
 	} {
 		assert.Contains(t, results, line)
 	}
@@ -338,7 +342,7 @@ func TestLongID(t *testing.T) {
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 1)
 	assert.Equal(t, "spring/"+longest, p.service.Sent()[0].ReferenceID)
-	assert.Contains(t, p.results(), "spring/"+longest+"x,invalid,,line 3: the id is too long,")
+	assert.Contains(t, p.results(), "spring/"+longest+"x,invalid line,invalid,,line 3: the id is too long,")
 }
 
 // A number that is on two lines gets one SMS. Only one spelling of a number is valid, so that no other is taken for another number.
@@ -358,11 +362,11 @@ func TestRepeatedNumber(t *testing.T) {
 	require.Len(t, p.service.Sent(), 2)
 	results := p.results()
 	for _, m := range p.service.Sent() {
-		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",,0.50,XTS,"+m.To+",\n")
+		assert.Contains(t, results, m.ReferenceID+",sent,accepted,"+m.ID+",,0.50,XTS,"+m.To+",\n")
 	}
-	assert.Contains(t, results, "spring/3,invalid,,line 4: same number as line 2,,,,\n")
+	assert.Contains(t, results, "spring/3,repeated line,invalid,,line 4: repeated line: same number as line 2,,,,\n")
 	for id := 4; id <= 8; id++ {
-		assert.Contains(t, results, fmt.Sprintf("spring/%d,invalid,,\"line %d: want a number with + and the country code,", id, id+1))
+		assert.Contains(t, results, fmt.Sprintf("spring/%d,wrong number,invalid,,\"line %d: wrong number: want + and the country code,", id, id+1))
 	}
 }
 
@@ -373,9 +377,9 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	p.service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	require.NoError(t, p.start().Wait())
 	results := p.results()
-	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason,cost,currency,recipient,delivery\n"))
-	assert.Contains(t, results, "spring/1,refused,,")
-	assert.Contains(t, results, "spring/2,accepted,"+p.service.Sent()[0].ID+",")
+	assert.True(t, strings.HasPrefix(results, "reference,result,verdict,message,reason,cost,currency,recipient,delivery\n"))
+	assert.Contains(t, results, "spring/1,failed,refused,,")
+	assert.Contains(t, results, "spring/2,sent,accepted,"+p.service.Sent()[0].ID+",")
 }
 
 // Another file with IDs that were enqueued before does not take the results of the earlier messages for its own.
@@ -412,8 +416,8 @@ func TestStopCountsForTheNextCampaign(t *testing.T) {
 	require.Len(t, p.service.Sent(), 2)
 	assert.Equal(t, "summer/2", p.service.Sent()[1].ReferenceID)
 	results := p.results()
-	assert.Contains(t, results, "summer/1,not sent,")
-	assert.Contains(t, results, "summer/2,accepted,")
+	assert.Contains(t, results, "summer/1,opted out,not sent,")
+	assert.Contains(t, results, "summer/2,sent,accepted,")
 	assert.NotContains(t, results, "spring/")
 }
 
@@ -429,7 +433,7 @@ func TestReceive(t *testing.T) {
 	require.NoError(t, process.Wait())
 	require.NoError(t, p.start().Wait())
 	assert.Empty(t, p.service.Sent())
-	assert.Contains(t, p.results(), "spring/1,not sent,")
+	assert.Contains(t, p.results(), "spring/1,opted out,not sent,")
 }
 
 // The line 1 of the campaign spring-17 is not the line 17-1 of the campaign spring.
@@ -450,7 +454,7 @@ func TestDeliveryReports(t *testing.T) {
 	p.service.SetFault("sms", "+639181234567", messagingtest.FaultAcceptThenDrop())
 	process := p.goOn()
 	p.awaitResults()
-	assert.Contains(t, p.results(), "spring/2,unknown,")
+	assert.Contains(t, p.results(), "spring/2,unknown,unknown,")
 	for _, m := range p.service.Sent() {
 		status := "delivered"
 		if m.ReferenceID == "spring/3" {
@@ -471,10 +475,58 @@ func TestDeliveryReports(t *testing.T) {
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.NoError(t, process.Wait())
 	results := p.results()
-	assert.Regexp(t, "spring/1,accepted,.*,delivered\n", results)
-	assert.Regexp(t, "spring/2,accepted,.*,delivered\n", results)
-	assert.Regexp(t, "spring/3,accepted,.*,failed\n", results)
+	assert.Regexp(t, "spring/1,delivered,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring/2,delivered,accepted,.*,delivered\n", results)
+	assert.Regexp(t, "spring/3,failed,accepted,.*,failed\n", results)
 	assert.NotContains(t, results, "order-9")
+}
+
+// Delivery and cost that no report and no response said are in the listing.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n3,12,Spring sale\n")
+	p.service.SetLag(time.Hour) // it does not show the second message yet
+	p.service.SetFault("sms", "+639181234567", messagingtest.FaultAcceptThenDrop())
+	require.NoError(t, p.start().Wait())
+	assert.Contains(t, p.results(), "spring/2,unknown,unknown,,")
+	p.service.SetLag(0)
+	for _, m := range p.service.Sent() {
+		p.service.SetMessageDelivery(m.ID, messagingtest.Delivery{})
+	}
+	p.service.Seed(messagingtest.Sent{ReferenceID: "spring-17/1", To: "+639171234567", At: time.Now()}) // of another campaign
+	process := p.command()
+	process.Env = append(process.Env, "CAMPAIGN_REFRESH=true")
+	require.NoError(t, process.Run())
+	results := p.results()
+	assert.Regexp(t, `spring/1,delivered,accepted,msg-\d,,0.50,XTS,\+639171234567,delivered\n`, results)
+	assert.Regexp(t, `spring/2,delivered,accepted,.*,0.50,XTS,\+639181234567,delivered\n`, results)
+	assert.Contains(t, results, "spring/3,wrong number,invalid,")
+	assert.NotContains(t, results, "spring-17")
+}
+
+// The column result says what became of a message in the words of the people who sent it.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	final := time.Now()
+	for want, record := range map[string]messagingriver.Record{
+		"waits":        {Verdict: messaging.NotSent, Err: messaging.ErrPostponed},
+		"sent":         {Verdict: messaging.Accepted},
+		"unknown":      {Verdict: messaging.Unknown, Finalized: final},
+		"opted out":    {Verdict: messaging.NotSent, Finalized: final, Err: messaging.ErrOptedOut},
+		"too late":     {Verdict: messaging.NotSent, Finalized: final, Err: messagingriver.ErrExpired},
+		"wrong number": {Verdict: messaging.Refused, Finalized: final, Err: messaging.ErrUnreachable},
+		"failed":       {Verdict: messaging.Refused, Finalized: final, Err: messaging.ErrInvalid}, // perhaps the sender
+	} {
+		assert.Equal(t, want, resultOf(record).summary)
+	}
+	for status, want := range map[webhook.Status]string{
+		webhook.StatusUnknown: "sent", webhook.StatusSent: "sent", webhook.StatusDelivered: "delivered", webhook.StatusExpired: "expired",
+		webhook.StatusRejected: "failed",
+	} {
+		r := resultOf(messagingriver.Record{Verdict: messaging.Accepted})
+		r.add(recipient{delivery: status})
+		assert.Equal(t, want, r.summary, status)
+	}
 }
 
 func TestNewAndKnownLinesAreCounted(t *testing.T) {
@@ -503,16 +555,16 @@ func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
 	require.Len(t, p.service.Sent(), 2)
 	assert.Equal(t, "spring/2", p.service.Sent()[1].ReferenceID)
 	results := p.results()
-	assert.Contains(t, results, "spring/1,accepted,"+p.service.Sent()[0].ID+",,0.50,XTS,+639171234567,\n")
-	assert.Contains(t, results, "spring/2,accepted,")
+	assert.Contains(t, results, "spring/1,sent,accepted,"+p.service.Sent()[0].ID+",,0.50,XTS,+639171234567,\n")
+	assert.Contains(t, results, "spring/2,sent,accepted,")
 
 	require.NoError(t, os.Remove(filepath.Join(p.folder, "results.csv")))
 	p.deleteMessages()
 	require.NoError(t, p.start().Wait())
 	require.Len(t, p.service.Sent(), 2)
 	results = p.results()
-	assert.Contains(t, results, "spring/1,deleted,,it became final long ago,,,+639171234567,\n")
-	assert.Contains(t, results, "spring/2,deleted,")
+	assert.Contains(t, results, "spring/1,unknown,deleted,,it became final long ago,,,+639171234567,\n")
+	assert.Contains(t, results, "spring/2,unknown,deleted,")
 }
 
 // TestResultsAreReplaced by a new file. If they were written in place, a kill could leave half of them.
@@ -526,7 +578,7 @@ func TestResultsAreReplaced(t *testing.T) {
 	require.NoError(t, os.Link(filepath.Join(p.folder, "results.csv"), earlier))
 	p.write(recipients + "2,12,Spring sale\n")
 	require.NoError(t, p.start().Wait())
-	assert.Contains(t, p.results(), "spring/2,invalid,")
+	assert.Contains(t, p.results(), "spring/2,wrong number,invalid,")
 	kept, err := os.ReadFile(earlier)
 	require.NoError(t, err)
 	assert.Equal(t, first, string(kept))
@@ -551,7 +603,7 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
 	assert.Empty(t, p.service.Sent())
-	assert.Regexp(t, `\nspring/17,waits,,.*,\+639171234567,\n$`, p.results())
+	assert.Regexp(t, `\nspring/17,waits,waits,,.*,\+639171234567,\n$`, p.results())
 }
 
 // A campaign that is interrupted before all messages are final writes what is known of each, and keeps what an earlier start wrote.
@@ -570,9 +622,9 @@ func TestInterruptedCampaignHasResults(t *testing.T) {
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
 	results := p.results()
-	assert.Contains(t, results, "spring/1,accepted,"+first.ID+",,0.50,XTS,+639171234567,\n")
-	assert.Regexp(t, `\nspring/2,waits,,.*,\+639181234567,\n`, results)
-	assert.Contains(t, results, "spring/3,invalid,,")
+	assert.Contains(t, results, "spring/1,sent,accepted,"+first.ID+",,0.50,XTS,+639171234567,\n")
+	assert.Regexp(t, `\nspring/2,waits,waits,,.*,\+639181234567,\n`, results)
+	assert.Contains(t, results, "spring/3,wrong number,invalid,,")
 }
 
 // A campaign of another zone would send the messages of the first in its night.
@@ -653,8 +705,27 @@ func TestWebhookThatFails(t *testing.T) {
 	err = run(t.Context(), failingListener{listener}, settings{
 		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
 	})
-	require.ErrorContains(t, err, "start it again to go on: no more files")
+	require.ErrorContains(t, err, "start it again to go on: the webhook failed: no more files")
 	assert.Empty(t, service.Sent())
+}
+
+// Ctrl-C after the results is no error, whatever the cause of the context is: it differs between releases of Go.
+func TestCtrlCAfterTheResults(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("id,number,text\n"), 0o600))
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
+	require.NoError(t, err)
+	listener, err := listen(t.Context(), "localhost:0")
+	require.NoError(t, err)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	require.NoError(t, run(ctx, listener, settings{
+		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
+		hasResults: func() { interrupt(errors.New("interrupt signal received")) },
+	}))
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }
@@ -682,7 +753,7 @@ func TestCommandNamesAllThatIsMissing(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, name)
 	}
-	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}} {
-		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER | receive]")
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}, {"refresh", "-h"}, {"refresh", "spring", "summer"}} {
+		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER | receive | refresh FOLDER]")
 	}
 }

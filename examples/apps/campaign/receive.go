@@ -65,6 +65,11 @@ func (c *campaign) report(ctx context.Context, report webhook.DeliveryReport) er
 	if report.Ambiguous {
 		return nil
 	}
+	return c.noteSent(ctx, report.ReferenceID, report.Status)
+}
+
+// noteSent notes the status of a message that was sent. It does nothing for a message of another program.
+func (c *campaign) noteSent(ctx context.Context, reference string, status webhook.Status) error {
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -72,20 +77,20 @@ func (c *campaign) report(ctx context.Context, report webhook.DeliveryReport) er
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	const lock = "UPDATE campaign_recipient SET delivery = delivery WHERE reference = $1 RETURNING delivery"
 	var before webhook.Status
-	err = tx.QueryRowContext(ctx, lock, report.ReferenceID).Scan(&before)
-	if errors.Is(err, sql.ErrNoRows) { // of another message
+	err = tx.QueryRowContext(ctx, lock, reference).Scan(&before)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	key := messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: report.ReferenceID}
+	key := messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: reference}
 	if _, err = c.outbox.ResolveTx(ctx, tx, messagingriver.Sent, key); err != nil {
 		return err
 	}
-	if report.Status.Supersedes(before) {
+	if status.Supersedes(before) {
 		const update = "UPDATE campaign_recipient SET delivery = $1 WHERE reference = $2"
-		if _, err = tx.ExecContext(ctx, update, report.Status, report.ReferenceID); err != nil {
+		if _, err = tx.ExecContext(ctx, update, status, reference); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,8 @@ type recipient struct {
 	number   string
 	textHash string
 	delivery webhook.Status
+	cost     string // of the listing, or ""
+	currency string
 }
 
 func recipientOf(message sms.Message) recipient {
@@ -53,7 +55,8 @@ func (c *campaign) addRecipients(ctx context.Context, tx *sql.Tx, messages []sms
 	if err != nil {
 		return nil, err
 	}
-	const insert = "INSERT INTO campaign_recipient (reference, campaign, number, text_hash) VALUES ($1, $2, $3, $4)"
+	const insert = "INSERT INTO campaign_recipient (reference, campaign, number, text_hash, enqueued) VALUES ($1, $2, $3, $4, $5)"
+	now := time.Now().Unix()
 	var added []messaging.Message
 	for _, message := range messages {
 		wanted := recipientOf(message)
@@ -65,7 +68,7 @@ func (c *campaign) addRecipients(ctx context.Context, tx *sql.Tx, messages []sms
 		if isKnown {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, insert, message.ReferenceID, c.name, wanted.number, wanted.textHash); err != nil {
+		if _, err := tx.ExecContext(ctx, insert, message.ReferenceID, c.name, wanted.number, wanted.textHash, now); err != nil {
 			return nil, err
 		}
 		added = append(added, message)
@@ -80,7 +83,7 @@ type queryer interface {
 
 // recipients returns the recipients of the campaign by the reference IDs of their messages.
 func (c *campaign) recipients(ctx context.Context, db queryer) (map[string]recipient, error) {
-	const query = "SELECT reference, number, text_hash, delivery FROM campaign_recipient WHERE campaign = $1"
+	const query = "SELECT reference, number, text_hash, delivery, cost, currency FROM campaign_recipient WHERE campaign = $1"
 	rows, err := db.QueryContext(ctx, query, c.name)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func (c *campaign) recipients(ctx context.Context, db queryer) (map[string]recip
 	for rows.Next() {
 		var reference string
 		var row recipient
-		if err := rows.Scan(&reference, &row.number, &row.textHash, &row.delivery); err != nil {
+		if err := rows.Scan(&reference, &row.number, &row.textHash, &row.delivery, &row.cost, &row.currency); err != nil {
 			return nil, err
 		}
 		found[reference] = row

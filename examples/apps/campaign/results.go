@@ -13,13 +13,40 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 func (c *campaign) resultsPath() string { return filepath.Join(c.folder, "results.csv") }
 
+// result is a row of results.csv.
+type result struct {
+	reference string
+	summary   string // what became of the message, in a word
+	verdict   string
+	messageID string
+	reason    string
+	cost      string
+	currency  string
+	recipient string
+	delivery  webhook.Status
+}
+
 // header returns the names of the columns of results.csv.
 func header() []string {
-	return []string{"reference", "verdict", "message", "reason", "cost", "currency", "recipient", "delivery"}
+	return []string{"reference", "result", "verdict", "message", "reason", "cost", "currency", "recipient", "delivery"}
+}
+
+// fields returns the columns of a row.
+func (r result) fields() []string {
+	return []string{r.reference, r.summary, r.verdict, r.messageID, r.reason, r.cost, r.currency, r.recipient, string(r.delivery)}
+}
+
+// parseResult returns the result with the given columns.
+func parseResult(row []string) result {
+	return result{
+		reference: row[0], summary: row[1], verdict: row[2], messageID: row[3], reason: row[4], cost: row[5], currency: row[6], recipient: row[7],
+		delivery: webhook.Status(row[8]),
+	}
 }
 
 // writeResults writes what is known of each line. A message that a person or a report resolved as sent may have no message ID and no cost.
@@ -34,23 +61,43 @@ func (c *campaign) writeResults(ctx context.Context, lines recipientLines) error
 	}
 	rows := [][]string{header()}
 	for _, reference := range slices.Sorted(maps.Keys(recipients)) {
-		row, isFound := found[reference]
+		r, isFound := found[reference]
 		if !isFound {
-			row = []string{reference, "deleted", "", "it became final long ago", "", ""}
+			r = result{reference: reference, summary: "unknown", verdict: "deleted", reason: "it became final long ago"}
 		}
-		to := recipients[reference]
-		rows = append(rows, append(row, to.number, string(to.delivery)))
+		r.add(recipients[reference])
+		rows = append(rows, r.fields())
 	}
 	for _, invalid := range lines.invalid {
-		reason := fmt.Sprintf("line %d: %v", invalid.line, invalid.reason)
-		rows = append(rows, []string{c.reference(invalid.id), "invalid", "", reason, "", "", "", ""})
+		r := result{reference: c.reference(invalid.id), summary: invalid.summary(), verdict: "invalid"}
+		r.reason = fmt.Sprintf("line %d: %v", invalid.line, invalid.reason)
+		rows = append(rows, r.fields())
 	}
 	return replaceFile(c.resultsPath(), rows)
 }
 
-// messages returns the row of each message by its reference ID, without the recipient and the delivery. A message that the outbox has deleted,
-// because it became final long ago, keeps the row that results.csv has.
-func (c *campaign) messages(ctx context.Context) (map[string][]string, error) {
+// add adds what reports and the listing said.
+func (r *result) add(to recipient) {
+	r.recipient = to.number
+	r.delivery = to.delivery
+	if to.cost != "" {
+		r.cost = to.cost
+		r.currency = to.currency
+	}
+	switch to.delivery {
+	case webhook.StatusDelivered, webhook.StatusRead, webhook.StatusPlayed:
+		r.summary = "delivered"
+	case webhook.StatusExpired:
+		r.summary = "expired"
+	case webhook.StatusFailed, webhook.StatusRejected:
+		r.summary = "failed"
+	default: // as the outbox has it
+	}
+}
+
+// messages returns the result of each message by its reference ID. A message that the outbox has deleted, because it became final long ago, keeps the
+// row that results.csv has.
+func (c *campaign) messages(ctx context.Context) (map[string]result, error) {
 	found, err := readResults(c.resultsPath())
 	if err != nil {
 		return nil, err
@@ -60,28 +107,53 @@ func (c *campaign) messages(ctx context.Context) (map[string][]string, error) {
 			return nil, err
 		}
 		if record.Campaign == c.name {
-			found[record.Reference] = rowOf(record)
+			found[record.Reference] = resultOf(record)
 		}
 	}
 	return found, nil
 }
 
-func rowOf(record messagingriver.Record) []string {
-	verdict := record.Verdict.String()
-	isFinal := record.Verdict == messaging.Accepted || !record.Finalized.IsZero()
-	if !isFinal {
-		verdict = "waits"
+func resultOf(record messagingriver.Record) result {
+	r := result{reference: record.Reference, summary: summaryOf(record), verdict: record.Verdict.String(), reason: record.Reason}
+	if !isFinal(record) {
+		r.verdict = "waits"
 	}
-	var receipt messaging.Receipt
 	if record.Receipt != nil {
-		receipt = *record.Receipt
+		r.messageID = record.Receipt.ID
+		r.cost = record.Receipt.Cost
+		r.currency = record.Receipt.Currency
 	}
-	return []string{record.Reference, verdict, receipt.ID, record.Reason, receipt.Cost, receipt.Currency}
+	return r
+}
+
+func isFinal(record messagingriver.Record) bool {
+	return record.Verdict == messaging.Accepted || !record.Finalized.IsZero()
+}
+
+// summaryOf returns what became of a message that no report is about. It trusts a number unless the contract has the class unreachable for the code
+// of the service: a message that is invalid may have a wrong sender.
+func summaryOf(record messagingriver.Record) string {
+	switch {
+	case !isFinal(record):
+		return "waits"
+	case record.Verdict == messaging.Accepted:
+		return "sent"
+	case record.MayHaveBeenSent():
+		return "unknown"
+	case errors.Is(record.Err, messaging.ErrOptedOut):
+		return "opted out"
+	case errors.Is(record.Err, messagingriver.ErrExpired):
+		return "too late"
+	case errors.Is(record.Err, messaging.ErrUnreachable):
+		return "wrong number"
+	default:
+		return "failed"
+	}
 }
 
 // readResults returns the rows of final messages that were written before.
-func readResults(path string) (map[string][]string, error) {
-	found := map[string][]string{}
+func readResults(path string) (map[string]result, error) {
+	found := map[string]result{}
 	file, err := os.Open(path) //nolint:gosec // the user names the folder
 	if errors.Is(err, fs.ErrNotExist) {
 		return found, nil
@@ -97,8 +169,9 @@ func readResults(path string) (map[string][]string, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, row := range rows {
-		if row[1] != "invalid" && row[1] != "waits" {
-			found[row[0]] = row[:6]
+		r := parseResult(row)
+		if r.verdict != "invalid" && r.verdict != "waits" {
+			found[r.reference] = r
 		}
 	}
 	return found, nil

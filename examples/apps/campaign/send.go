@@ -12,7 +12,10 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// run sends a campaign until the context ends, or the webhook fails: without it no STOP is received, and nothing may be sent.
+// errWebhook ends a campaign. Without the webhook no STOP is received, and nothing may be sent.
+var errWebhook = errors.New("the webhook failed")
+
+// run sends a campaign until the context ends, or the webhook fails.
 func run(ctx context.Context, listener net.Listener, in settings) error {
 	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
 	c, err := open(ctx, in)
@@ -32,7 +35,7 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	serving, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	server := newServer(c, in.hooks)
-	go func() { fail(server.Serve(listener)) }()
+	go func() { fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(listener))) }()
 	sendErr := c.outbox.Start(ctx)
 	if sendErr == nil {
 		sendErr = c.send(serving, lines, in.hasResults)
@@ -55,7 +58,7 @@ func (c *campaign) send(ctx context.Context, lines recipientLines, hasResults fu
 	log.Println("all messages are final: see results.csv; Ctrl-C ends this, and writes it again with the delivery reports")
 	hasResults()
 	<-ctx.Done()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) { // the webhook failed
+	if cause := context.Cause(ctx); errors.Is(cause, errWebhook) {
 		return cause
 	}
 	return nil

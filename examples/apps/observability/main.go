@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 func main() {
@@ -47,7 +49,8 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) (err err
 	if err != nil {
 		return err
 	}
-	defer listener.Close()                                     //nolint:errcheck // the server has closed it, unless there was none
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+
 	spans, err := stdouttrace.New(stdouttrace.WithWriter(out)) // a JSON object for each span
 	if err != nil {
 		return err
@@ -57,11 +60,12 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, finish(t, out)) }()
-	p, err := newPlay(t.observer, "http://"+listener.Addr().String())
+	service := messagingtest.Start()
+	defer service.Close()
+	p, err := newPlay(service, t.observer, "http://"+listener.Addr().String())
 	if err != nil {
 		return err
 	}
-	defer p.service.Close()
 	s, err := openShop(ctx, t.meters.Meter("outbox"))
 	if err != nil {
 		return err

@@ -42,9 +42,8 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
 	telemetry, err := newTelemetry(tracetest.NewNoopExporter())
 	require.NoError(t, err)
-	play, err := newPlay(telemetry.observer, "http://127.0.0.1:1") // no hook is served there: requests go to it directly
+	play, err := newPlay(messagingtest.NewServer(t), telemetry.observer, "http://127.0.0.1:1") // no hook is served there: requests go to it directly
 	require.NoError(t, err)
-	defer play.service.Close()
 	play.round(t.Context(), 1)
 	for _, fault := range []messagingtest.Fault{messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), messagingtest.FaultDropUnread()} {
 		play.service.Inject(fault, 1)

@@ -31,21 +31,19 @@ type play struct {
 	target  string // the address of the hook
 }
 
-// newPlay returns a play whose hook is served at base. The caller must close p.service.
-func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
+// newPlay returns a play with a test server, whose hook is served at base. One request in five fails.
+func newPlay(service *messagingtest.Server, observer *messagingotel.Observer, base string) (*play, error) {
 	const secret = "s3cret-of-16-chars" // of a test server
-	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
-	p.service.InjectRandomly(17, 0.2,
+	service.InjectRandomly(17, 0.2,
 		messagingtest.FaultAcceptThenDrop(),
 		messagingtest.FaultStatus(http.StatusTooManyRequests, 0),
 		messagingtest.FaultStatus(http.StatusInternalServerError, 0),
 		messagingtest.FaultSlow(50*time.Millisecond))
-	var err error
-	p.client, err = newClient(p.service, observer)
+	client, err := newClient(service, observer)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = observer.ObserveBreakers(p.client); err != nil { // measured as long as the process runs
+	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
 		return nil, err
 	}
 	hooks, err := webhook.NewReceiver(
@@ -55,6 +53,7 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &play{service: service, client: client, target: base + hookPath + "?key=" + secret}
 	p.hook = hooks.SMS(p.reply)
 	return p, nil
 }

@@ -317,6 +317,24 @@ func TestSilentChatMessageIsFollowedByAnSMSAfterTheWait(t *testing.T) {
 	}
 }
 
+// A refusal that names a message does not prove that the chat message did not go out.
+func TestContradictoryRefusalIsFollowedByNoSMSAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", ana, messagingtest.FaultStatusAfter(http.StatusOK, `{"id": "m-1", "code": 40003}`))
+			p := startProgram(t, in, service, never)
+			p.ask(ana)
+			p.next(ana, "chatapp2")
+			isDropped := func() bool { return len(contents(t, p.o)) == 0 }
+			require.Eventually(t, isDropped, 30*time.Second, 20*time.Millisecond)
+			assert.Zero(t, p.countSMS())
+		})
+	}
+}
+
 func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {

@@ -33,22 +33,29 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 		return o.noteAccepted(ctx, reference, isSMS, outcome.Receipt.ID)
 	}
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
-	var err error
-	switch {
-	case outcome.Verdict == messaging.Unknown && isSMS: // it may arrive
-		_, err = o.db.ExecContext(ctx, setUnknown, reference)
-	case outcome.Verdict == messaging.Unknown: // the SMS becomes due by itself
-	case isSMS && isAboutNumber(outcome.Err):
-		_, err = o.db.ExecContext(ctx, setRefused, reference)
-	case isSMS:
-		_, err = o.db.ExecContext(ctx, setFailed, reference)
-	default:
-		_, err = o.db.ExecContext(ctx, hastenSMS, reference)
-	}
-	if err != nil {
+	if err := o.noteFailure(ctx, reference, isSMS, outcome); err != nil {
 		return err
 	}
-	_, err = o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // no person should have to decide about an old code
+	_, err := o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // no person should have to decide about an old code
+	return err
+}
+
+// noteFailure notes that a message was not accepted, or may not have been.
+func (o *otp) noteFailure(ctx context.Context, reference string, isSMS bool, outcome messagingriver.Outcome) error {
+	var statement string
+	switch {
+	case outcome.MayHaveBeenSent() && !isSMS:
+		return nil // the SMS becomes due by itself
+	case outcome.MayHaveBeenSent():
+		statement = setUnknown
+	case isSMS && isAboutNumber(outcome.Err):
+		statement = setRefused
+	case isSMS:
+		statement = setFailed
+	default:
+		statement = hastenSMS
+	}
+	_, err := o.db.ExecContext(ctx, statement, reference)
 	return err
 }
 
@@ -113,18 +120,21 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if err != nil {
 		return "", err
 	}
-	const query = "SELECT CASE WHEN chat_message = $1 THEN reference ELSE reference || '" + suffixSMS + "' END " +
-		"FROM code WHERE chat_message = $1 OR sms_message = $1"
+	const query = "SELECT reference, chat_message = $1 FROM code WHERE chat_message = $1 OR sms_message = $1"
 	var reference string
-	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return reference, err
-	}
+	var isChat bool
+	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference, &isChat)
 	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Minute
-	if isOld || !mayCome {
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && mayCome && !isOld:
+		return "", webhook.RetryLater(5 * time.Second)
+	case errors.Is(err, sql.ErrNoRows):
 		return "", nil
+	case err != nil || isChat:
+		return reference, err
+	default:
+		return reference + suffixSMS, nil
 	}
-	return "", webhook.RetryLater(5 * time.Second)
 }
 
 // lacksID reports whether the service's ID of any message is still to come. If it is not, a report without a time is about a code that was

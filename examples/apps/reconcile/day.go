@@ -21,7 +21,12 @@ type day struct {
 	end    time.Time
 	key    string // in the tables
 	total  int    // of the service, as of the last page; 0 if it has none
+
+	patience time.Duration // how long an outage of the service may take
+	pause    time.Duration // before the first new attempt
 }
+
+const maxPause = 15 * time.Minute
 
 func newDay(db *database, client *messaging.Client, midnight time.Time) *day {
 	// With the offset, so that the days of two zones are two.
@@ -30,13 +35,37 @@ func newDay(db *database, client *messaging.Client, midnight time.Time) *day {
 
 // reconcile lists the rest of the day, and writes the sums.
 func (d *day) reconcile(ctx context.Context, out io.Writer) error {
-	if err := d.list(ctx); err != nil {
+	if err := d.listPatiently(ctx); err != nil {
 		if lasts(err) {
 			return err
 		}
 		return fmt.Errorf("stopped; start again to go on: %w", err)
 	}
 	return d.writeSums(ctx, out)
+}
+
+// listPatiently stores the rest of the day. After an outage of the service it goes on.
+func (d *day) listPatiently(ctx context.Context) error {
+	deadline := time.Now().Add(d.patience)
+	pause := d.pause
+	for {
+		err := d.list(ctx)
+		failed, isOfService := errors.AsType[*messaging.Error](err)
+		if !isOfService || lasts(err) {
+			return err
+		}
+		wait := max(pause, failed.RetryAfter)
+		if time.Now().Add(wait).After(deadline) {
+			return err
+		}
+		log.Printf("reconcile: goes on in %s: %v", wait, err) //nolint:gosec // the error quotes what the service says in one line
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return err
+		}
+		pause = min(2*pause, maxPause)
+	}
 }
 
 // lasts reports whether the same error comes again until somebody changes the options, the contract or the account.

@@ -59,7 +59,8 @@ func (d *day) differences(ctx context.Context, records []record) ([]difference, 
 
 // insertRecords inserts records into a table that ends with the transaction. Do without it if your records are in the same database.
 func (d *day) insertRecords(ctx context.Context, tx *sql.Tx, records []record) error {
-	const table = `CREATE TEMPORARY TABLE sms (reference text PRIMARY KEY, recipient text, verdict text, began timestamptz, ended timestamptz)`
+	const table = `CREATE TEMPORARY TABLE sms (reference text PRIMARY KEY, recipient text, verdict text, began timestamptz, ended timestamptz,
+		status text, price text)`
 	if _, err := tx.ExecContext(ctx, table); err != nil {
 		return err
 	}
@@ -68,8 +69,9 @@ func (d *day) insertRecords(ctx context.Context, tx *sql.Tx, records []record) e
 		if !r.ended.IsZero() {
 			ended = d.db.stamp(r.ended)
 		}
-		const insert = "INSERT INTO sms VALUES ($1, $2, $3, $4, $5)"
-		if _, err := tx.ExecContext(ctx, insert, r.reference, r.recipient, r.verdict.String(), d.db.stamp(r.began), ended); err != nil {
+		const insert = "INSERT INTO sms VALUES ($1, $2, $3, $4, $5, $6, $7)"
+		_, err := tx.ExecContext(ctx, insert, r.reference, r.recipient, r.verdict.String(), d.db.stamp(r.began), ended, r.status, r.price)
+		if err != nil {
 			return err
 		}
 	}

@@ -11,15 +11,17 @@
 // # Records
 //
 // The records are CSV, too, with the columns reference, recipient, verdict (accepted, refused, not sent or unknown), began and ended (of the
-// attempt, such as 2026-11-23T08:00:00+08:00; ended is empty if the process was killed). A record belongs to the day of its end, or of its beginning
-// if it has no end. It is searched in all days that were listed, because a message that was sent around midnight may be listed on either day. So
-// include an hour before and after the day.
+// attempt, such as 2026-11-23T08:00:00+08:00; ended is empty if the process was killed), status (such as delivered) and price, which may be empty. A
+// record belongs to the day of its end, or of its beginning if it has no end. It is searched in all days that were listed, because a message that was
+// sent around midnight may be listed on either day. So include an hour before and after the day.
 //
 // What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the verdict of an unknown record that was
-// found. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program again with
+// found. The statuses and prices of accepted messages are compared where both are known. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program again with
 // -day. Once the next day is listed, too, a message of midnight is found.
 //
 // # Interruptions
+//
+// If the service is down, the program waits and goes on, for up to six hours in all.
 //
 // The program stores the rows with the position of the listing. If it is interrupted and started again, it continues after the last page, and
 // counts each SMS once. The log names the days that are unfinished: start it again with -day. Once the day is complete, the program lists it again,
@@ -86,6 +88,8 @@ func start(ctx context.Context) error {
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	d := newDay(db, client, in.midnight)
+	d.patience = 6 * time.Hour
+	d.pause = 30 * time.Second
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}

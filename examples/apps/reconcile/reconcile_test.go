@@ -255,7 +255,7 @@ func TestCompareKeepsYourTable(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.db.ExecContext(t.Context(), "INSERT INTO sms VALUES ('r-1')")
 	require.NoError(t, err)
-	assert.Len(t, differences(t, d, "r-2,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"), 1)
+	assert.Len(t, differences(t, d, "r-2,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z,,"), 1)
 	var reference string
 	require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT reference FROM sms").Scan(&reference))
 	assert.Equal(t, "r-1", reference)
@@ -358,6 +358,45 @@ func TestReconcileSaysWhetherToStartAgain(t *testing.T) {
 		err = openDay(t, service, newDatabase(t), once).reconcile(t.Context(), io.Discard)
 		require.Error(t, err)
 		assert.Equal(t, passes, strings.Contains(err.Error(), again), err)
+	}
+}
+
+// A nightly program waits for the end of an outage, for as long as the service asks, and goes on after the last page.
+func TestReconcileWaitsForTheEndOfAnOutage(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for range 600 {
+		service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+	}
+	requests := 0
+	d := openDay(t, service, newDatabase(t), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), watch(func(*http.Request) error {
+		requests++
+		if requests == 2 { // for the second page
+			service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, time.Second), 1)
+			service.Inject(messagingtest.FaultStatus(http.StatusBadGateway, 0), 1)
+		}
+		return nil
+	}))
+	d.patience = time.Minute
+	d.pause = 10 * time.Millisecond
+	begun := time.Now()
+	assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, d))
+	assert.GreaterOrEqual(t, time.Since(begun), time.Second, "Retry-After")
+	assert.Equal(t, 4, requests, "the first page is not listed again")
+}
+
+// An outage that lasts too long is an error, and so is at once an error that does not end by itself.
+func TestReconcileDoesNotWaitForever(t *testing.T) {
+	t.Parallel()
+	once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
+	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusUnauthorized: 1} {
+		service := messagingtest.NewServer(t)
+		service.Inject(messagingtest.FaultStatus(status, 0), 100)
+		d := openDay(t, service, newDatabase(t), once)
+		d.patience = 500 * time.Millisecond
+		d.pause = 100 * time.Millisecond // then 200 and 400
+		require.Error(t, d.reconcile(t.Context(), io.Discard))
+		assert.Equal(t, want, service.Requests(), status)
 	}
 }
 
@@ -526,7 +565,7 @@ func TestCompare(t *testing.T) {
 	}
 	for i, record := range records {
 		reference, verdict, _ := strings.Cut(record, ",")
-		records[i] = reference + ",+639171234567," + verdict + ",2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"
+		records[i] = reference + ",+639171234567," + verdict + ",2026-11-21T12:00:00Z,2026-11-21T12:00:01Z,,"
 	}
 	d := openDay(t, service, newDatabase(t))
 	sums(t, d)
@@ -544,6 +583,25 @@ func TestCompare(t *testing.T) {
 			"unsent-yet-sent,not sent,accepted",
 		}, differences(t, d, records...))
 	}
+}
+
+// An accepted message may have another status or price than your record, which may have neither.
+func TestCompareStatusAndPrice(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for _, reference := range []string{"same", "failed-later", "dearer", "neither", "unreported"} {
+		sent := messagingtest.Sent{ReferenceID: reference, To: "+639171234567", At: midnight, DeliveryStatus: "DELIVRD"}
+		if reference == "unreported" {
+			sent.DeliveryStatus = ""
+		}
+		service.Seed(sent) // its price is 0.50
+	}
+	d := openDay(t, service, newDatabase(t))
+	sums(t, d)
+	const accepted = ",+639171234567,accepted,2026-11-21T00:00:00Z,2026-11-21T00:00:01Z,"
+	assert.Equal(t, []string{"dearer,price 0.4,price 0.50", "failed-later,status failed,status delivered"}, differences(t, d,
+		"same"+accepted+"delivered,0.5", "failed-later"+accepted+"failed,0.50", "dearer"+accepted+"delivered,0.4", "neither"+accepted+",",
+		"unreported"+accepted+"sent,0.50"))
 }
 
 // differences compares a day with records.
@@ -596,7 +654,7 @@ func TestUnreadableRowsAreDifferences(t *testing.T) {
 	})
 	d := openDay(t, service, newDatabase(t))
 	sums(t, d)
-	found := differences(t, d, "r-1,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z")
+	found := differences(t, d, "r-1,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z,,")
 	require.Len(t, found, 1)
 	assert.Regexp(t, `^r-1,unreadable row,.*Parts`, found[0])
 }
@@ -606,12 +664,12 @@ func TestEachRecordBelongsToADay(t *testing.T) {
 	t.Parallel()
 	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
 	records := []string{
-		"before,+639171234567,accepted,2026-11-20T23:59:58Z,2026-11-20T23:59:59Z",
-		"ended-after-midnight,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
-		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,",
-		"killed-the-day-before,+639171234567,unknown,2026-11-20T23:59:59Z,",
-		"manila,+639171234567,accepted,2026-11-21T08:00:00+08:00,2026-11-21T08:00:01+08:00",
-		"straddle,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-22T00:00:01Z",
+		"before,+639171234567,accepted,2026-11-20T23:59:58Z,2026-11-20T23:59:59Z,,",
+		"ended-after-midnight,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z,,",
+		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,,,",
+		"killed-the-day-before,+639171234567,unknown,2026-11-20T23:59:59Z,,,",
+		"manila,+639171234567,accepted,2026-11-21T08:00:00+08:00,2026-11-21T08:00:01+08:00,,",
+		"straddle,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-22T00:00:01Z,,",
 	}
 	reported := map[string]int{}
 	for _, offset := range []int{-1, 0, 1} {
@@ -645,10 +703,10 @@ func TestRecordsAreSearchedInAllListedDays(t *testing.T) {
 		sums(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)))
 	}
 	assert.Equal(t, []string{"killed,unknown,accepted", "twice,accepted,2 rows"}, differences(t, d,
-		"listed-earlier,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
-		"listed-later,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-21T23:59:59Z",
-		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,",
-		"twice,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-20T23:59:59Z",
+		"listed-earlier,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z,,",
+		"listed-later,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-21T23:59:59Z,,",
+		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,,,",
+		"twice,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-20T23:59:59Z,,",
 	))
 }
 
@@ -660,7 +718,7 @@ func TestARowInTwoDaysIsOneMessage(t *testing.T) {
 	for _, offset := range []int{-1, 0} {
 		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)).store(t.Context(), page, ""))
 	}
-	assert.Empty(t, differences(t, d, "timeless,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"))
+	assert.Empty(t, differences(t, d, "timeless,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z,,"))
 }
 
 // An error names the line, and shows no value of it.
@@ -668,14 +726,23 @@ func TestParseRecordsRefusesWrongRecords(t *testing.T) {
 	t.Parallel()
 	const number = "+639171234567"
 	for records, want := range map[string]string{
-		"reference,verdict\n": "want the columns reference,recipient,verdict,began,ended",
-		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number:                    "line 2: ended",
-		columns + "\na,,accepted," + number + ",":                                   "line 2: began",
-		columns + "\na,," + number + ",,":                                           "line 2: verdict",
-		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,", 2): "line 3: reference",
+		"reference,verdict\n": "want the columns reference,recipient,verdict,began,ended,status,price",
+		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number + ",,":               "line 2: ended",
+		columns + "\na,,accepted," + number + ",,,":                                   "line 2: began",
+		columns + "\na,," + number + ",,,,":                                           "line 2: verdict",
+		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,,,":                "line 2: reference",
+		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,,,", 2): "line 3: reference",
 	} {
 		_, err := parseRecords(strings.NewReader(records))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), number)
 	}
+}
+
+// A spreadsheet writes a byte order mark before the first column.
+func TestParseRecordsSkipsAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	records, err := parseRecords(strings.NewReader("\ufeff" + columns + "\nr-1,+639171234567,accepted,2026-11-21T12:00:00Z,,,"))
+	require.NoError(t, err)
+	assert.Len(t, records, 1)
 }

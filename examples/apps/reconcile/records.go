@@ -12,7 +12,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-const columns = "reference,recipient,verdict,began,ended" // of the records
+const columns = "reference,recipient,verdict,began,ended,status,price" // of the records
 
 // record is an attempt to send a message.
 type record struct {
@@ -21,6 +21,8 @@ type record struct {
 	verdict   messaging.Verdict
 	began     time.Time
 	ended     time.Time // zero if the process was killed
+	status    string    // of its delivery, or "" if it is not recorded
+	price     string    // or ""
 }
 
 // readRecords reads a file of records. Its errors show no value, which may be personal if the columns are wrong.
@@ -43,7 +45,7 @@ func parseRecords(file io.Reader) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Join(header, ",") != columns {
+	if strings.TrimPrefix(strings.Join(header, ","), "\ufeff") != columns { // spreadsheets write a byte order mark
 		return nil, errors.New("want the columns " + columns)
 	}
 	var records []record
@@ -70,7 +72,10 @@ func parseRecords(file io.Reader) ([]record, error) {
 }
 
 func parseRecord(row []string) (record, error) {
-	r := record{reference: row[0], recipient: row[1]}
+	r := record{reference: row[0], recipient: row[1], status: row[5], price: row[6]}
+	if r.reference == "" { // it could not be compared with a row of the listing
+		return r, errors.New("reference: it is empty")
+	}
 	if r.verdict.UnmarshalText([]byte(row[2])) != nil {
 		return r, errors.New("verdict: want accepted, refused, not sent or unknown")
 	}

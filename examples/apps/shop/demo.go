@@ -72,7 +72,14 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 
 // play plays two customers and the service.
 func play(ctx context.Context, service *messagingtest.Server, base string) error {
-	// A customer orders, the service reports twice that the message was delivered, and the customer asks.
+	if err := orderAndAsk(ctx, service, base); err != nil {
+		return err
+	}
+	return orderWithoutChat(ctx, service, base)
+}
+
+// orderAndAsk plays a customer who orders and asks. The service reports twice that the message was delivered.
+func orderAndAsk(ctx context.Context, service *messagingtest.Server, base string) error {
 	const phone = "+639171234567"
 	id := "order-" + rand.Text() // another one each time: the database keeps the orders
 	if err := post(ctx, base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil {
@@ -90,15 +97,19 @@ func play(ctx context.Context, service *messagingtest.Server, base string) error
 		return err
 	}
 	fmt.Println(sent.Channel, "then:", reply.Text)
+	return nil
+}
 
-	// Another customer cannot be reached over chat app 2.
-	const smsOnly = "+639181234567"
-	service.SetFault("chatapp2", smsOnly, messagingtest.FaultCode("131026"))
-	order := url.Values{"id": {"order-" + rand.Text()}, "phone": {smsOnly}}
-	if err = post(ctx, base+"/orders", order); err != nil {
+// orderWithoutChat plays a customer who cannot be reached over chat app 2.
+func orderWithoutChat(ctx context.Context, service *messagingtest.Server, base string) error {
+	const phone = "+639181234567"
+	service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+	order := url.Values{"id": {"order-" + rand.Text()}, "phone": {phone}}
+	if err := post(ctx, base+"/orders", order); err != nil {
 		return err
 	}
-	if sent, err = service.WaitFor(ctx, smsOnly); err != nil {
+	sent, err := service.WaitFor(ctx, phone)
+	if err != nil {
 		return err
 	}
 	fmt.Println(sent.Channel+":", sent.Text)
