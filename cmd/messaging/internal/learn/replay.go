@@ -257,11 +257,18 @@ func firstRows(client *messaging.Client) ([]sms.Transaction, error) {
 	return page.Transactions, err
 }
 
+// isSame reports whether a row or a report with this ID and this reference is the one in the example. The reference decides only if the example
+// names no ID.
+func (e *Example) isSame(id, reference string) bool {
+	if known := e.values["id"]; known != "" {
+		return id == known
+	}
+	return reference == e.values["reference"]
+}
+
 // compareRow compares the row of the example with the transaction that was read.
 func compareRow(example *Example, rows []sms.Transaction) error {
-	isExample := func(tx sms.Transaction) bool {
-		return tx.ID == example.values["id"] || example.values["id"] == "" && tx.ReferenceID == example.values["reference"]
-	}
+	isExample := func(tx sms.Transaction) bool { return example.isSame(tx.ID, tx.ReferenceID) }
 	i := slices.IndexFunc(rows, isExample)
 	if i < 0 {
 		return example.errorf("no row is read with that ID or reference")
@@ -351,9 +358,7 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	if len(reports) == 0 {
 		return example.errorf("no report is read: %w", cmp.Or(err, errors.New("the call is empty")))
 	}
-	isExample := func(r webhook.DeliveryReport) bool {
-		return r.ID == example.values["id"] || example.values["id"] == "" && r.ReferenceID == example.values["reference"]
-	}
+	isExample := func(report webhook.DeliveryReport) bool { return example.isSame(report.ID, report.ReferenceID) }
 	i := slices.IndexFunc(reports, isExample)
 	if i < 0 {
 		return example.errorf("no report is read with that ID or reference")
