@@ -10,7 +10,7 @@ import (
 // isCredential reports whether a header, a parameter or a member looks like a credential, by the words of its name or because its value looks
 // random. Such a value is never written.
 func isCredential(name, value string) bool {
-	return credentialName.MatchString(name) || isRandom(value)
+	return credentialName.match(name) || isRandom(value)
 }
 
 // isRandom reports whether a value looks like a key: a UUID, or a long word of letters and digits.
@@ -62,7 +62,7 @@ func (l *learner) learnHeaders() error {
 
 // learnHeader learns a header whose value the example does not name.
 func (l *learner) learnHeader(header leaf) error {
-	isForRetries := retryName.MatchString(header.name) // the contract rejects it, and says why
+	isForRetries := retryName.match(header.name) // the contract rejects it, and says why
 	switch {
 	case isCredential(header.name, header.word) && !isForRetries:
 		l.learnUnknownCredential(header)
@@ -89,7 +89,7 @@ func (l *learner) learnUnknownCredential(header leaf) {
 		return
 	}
 	l.learnCredential(header, "header")
-	if !credentialName.MatchString(header.name) {
+	if !credentialName.match(header.name) {
 		l.overlay.note("the value in the example looks like a credential: if it is not, write the header to headers", sectionAuth, "keyPair", "key")
 	}
 }
@@ -173,5 +173,5 @@ func (l *learner) learnCredential(credential leaf, in string) {
 // isSecret reports whether a credential is the secret of a pair. Without the line secret, its name decides.
 func (l *learner) isSecret(credential leaf) bool {
 	hasSecret := l.examples.request.values["secret"] != ""
-	return l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
+	return l.isKnown(credential.word, "secret") || !hasSecret && secretName.match(credential.name)
 }

@@ -24,14 +24,14 @@ func (l *learner) learnTotal(outside []leaf, names words) {
 		if err != nil || names.has(at.path) {
 			continue
 		}
-		isTotal := totalName.MatchString(at.name)
+		isTotal := totalName.match(at.name)
 		switch {
 		case slices.Contains(l.defaults.SMSList.Page["total"], at.path):
 			return
 		case isTotal && l.exceedsPage(n, names):
 			names.add("total", at.path)
 			return
-		case isTotal || countName.MatchString(at.name):
+		case isTotal || countName.match(at.name):
 			unsure = append(unsure, at.path)
 		}
 	}
@@ -81,7 +81,7 @@ func (l *learner) noteMoney() {
 // noteCurrency adds a comment about the currency of a row that the contract does not read.
 func (l *learner) noteCurrency(members []leaf) {
 	isCurrency := func(at leaf) bool {
-		return currencyName.MatchString(at.name) && currencyCode.MatchString(at.word)
+		return currencyName.match(at.name) && currencyCode.MatchString(at.word)
 	}
 	i := slices.IndexFunc(members, isCurrency)
 	if i >= 0 && !l.isRead(members[i].path) {
@@ -95,7 +95,7 @@ func (l *learner) noteAmount(leaves []leaf, m money) {
 	leaves = slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
 	i := slices.IndexFunc(leaves, m.reads)
 	if i < 0 {
-		i = slices.IndexFunc(leaves, func(at leaf) bool { return amountName.MatchString(at.name) })
+		i = slices.IndexFunc(leaves, func(at leaf) bool { return amountName.match(at.name) })
 		if i < 0 {
 			return
 		}

@@ -52,8 +52,8 @@ func (l *learner) learnColumn(column string) {
 
 // noteOrder warns about parameters that order the rows and have no line.
 func (l *learner) noteOrder() {
-	sortAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return sortName.MatchString(at.name) })
-	orderAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return orderName.MatchString(at.name) })
+	sortAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return sortName.match(at.name) })
+	orderAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return orderName.match(at.name) })
 	var lines, names []string
 	for _, found := range []struct {
 		at  int

@@ -3,7 +3,6 @@ package learn
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +63,7 @@ func (l *learner) warnOfOffset(page string, parameters []leaf) {
 
 // sizeByName returns the number of rows of the first parameter whose name means one, or 0.
 func sizeByName(parameters []leaf) int {
-	i := slices.IndexFunc(parameters, isParameter(sizeParameter))
+	i := slices.IndexFunc(parameters, isSize)
 	if i < 0 {
 		return 0
 	}
@@ -76,10 +75,10 @@ func sizeByName(parameters []leaf) int {
 // returns the other parameters.
 func (l *learner) learnOffset(parameters []leaf) []leaf {
 	list := &l.overlay.List
-	size := slices.IndexFunc(parameters, isParameter(sizeParameter))
+	size := slices.IndexFunc(parameters, isSize)
 	hasSize := size >= 0 || list.Params["pageSize"] != ""
 	if list.Params["offset"] == "" {
-		offset := slices.IndexFunc(parameters, isParameter(offsetParameter))
+		offset := slices.IndexFunc(parameters, isOffset)
 		if offset < 0 || !hasSize {
 			return parameters
 		}
@@ -94,11 +93,6 @@ func (l *learner) learnOffset(parameters []leaf) []leaf {
 		return other.path == list.Params["offset"] || other.path == list.Params["pageSize"]
 	}
 	return slices.DeleteFunc(parameters, isLearned)
-}
-
-// isParameter returns a function that reports whether a parameter matches a pattern of its name and its value.
-func isParameter(pattern *regexp.Regexp) func(leaf) bool {
-	return func(at leaf) bool { return pattern.MatchString(at.name + "=" + at.word) }
 }
 
 // learnBound learns the form in which the listing takes a time.
@@ -177,5 +171,5 @@ func (l *learner) learnNext(example *Example) error {
 // isMoreFlag reports whether a member is a flag that says whether a page follows.
 func isMoreFlag(at leaf) bool {
 	_, isBoolean := at.value.(bool)
-	return isBoolean && moreName.MatchString(at.name)
+	return isBoolean && moreName.match(at.name)
 }

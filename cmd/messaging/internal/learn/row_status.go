@@ -45,7 +45,7 @@ func (l *learner) rowMembers() []leaf {
 // only a word that refuses a send, and that no delivery has, shows the contrary.
 func (l *learner) mayBeSendStatus(member leaf) bool {
 	isWord := strings.ContainsFunc(member.word, isLetter)
-	if !isWord || l.overlay.List.Record.has(member.path) || errorObject.MatchString(member.path) {
+	if !isWord || l.overlay.List.Record.has(member.path) || isInError(member.path) {
 		return false
 	}
 	accepted, refused := l.sendWords()
@@ -56,7 +56,7 @@ func (l *learner) mayBeSendStatus(member leaf) bool {
 	isSameName := func(path string) bool {
 		return strings.HasSuffix("."+path, "."+member.path) || strings.HasSuffix("."+member.path, "."+path)
 	}
-	return slices.ContainsFunc(l.overlay.Send.Response["status"], isSameName) || statusName.MatchString(member.name) ||
+	return slices.ContainsFunc(l.overlay.Send.Response["status"], isSameName) || statusName.match(member.name) ||
 		table.Match(append(accepted, refused...), member.word, true) >= 0
 }
 

@@ -159,7 +159,7 @@ func (l *learner) newCandidate(member leaf, isKnown bool) (c candidate, isPossib
 	c = candidate{
 		path:          member.path,
 		isKnown:       isKnown,
-		hasStatusName: statusName.MatchString(member.name),
+		hasStatusName: statusName.match(member.name),
 		isSentence:    strings.Contains(member.word, " "),
 		hasLetters:    strings.ContainsFunc(member.word, isLetter),
 		nearness:      l.nearnessToID(member.path),
@@ -183,7 +183,7 @@ func (l *learner) hasKnownStatus(path string) bool {
 // isInStatus reports whether a member is the name within a status: status.name.
 func isInStatus(l leaf) bool {
 	parent := strings.TrimSuffix(l.path, "."+l.name)
-	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && statusPartName.MatchString(l.name)
+	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && statusPartName.match(l.name)
 }
 
 // readWords reads the words of a candidate in all responses. It reports whether the candidate can be a status: no word both accepts and
@@ -214,7 +214,7 @@ func (l *learner) readWords(c *candidate) bool {
 // hasCode reports whether a code says that an example was refused.
 func (l *learner) hasCode(example *Example) bool {
 	isCode := func(candidate leaf) bool {
-		return codeName.MatchString(candidate.name) && l.canBeCode(example, candidate)
+		return codeName.match(candidate.name) && l.canBeCode(example, candidate)
 	}
 	return example.values["code"] != "" || slices.ContainsFunc(leavesOf(example.text), isCode)
 }
