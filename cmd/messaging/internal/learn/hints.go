@@ -92,19 +92,24 @@ func (l *learner) noteCurrency(members []leaf) {
 
 // noteAmount adds the comments about the first amount of an example that the contract reads, or else about the first one by its name.
 func (l *learner) noteAmount(leaves []leaf, m money) {
-	leaves = slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
-	i := slices.IndexFunc(leaves, m.reads)
-	if i < 0 {
-		i = slices.IndexFunc(leaves, func(at leaf) bool { return amountName.match(at.name) })
-		if i < 0 {
-			return
-		}
-		l.warn("not learned: if "+leaves[i].path+" is the price, write "+contractLine(m.concepts[0], leaves[i].path), m.section, m.key)
+	amounts := slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
+	if amount, isRead := first(amounts, m.reads); isRead {
+		l.noteScale(amount, m)
+		return
 	}
-	isWhole := !strings.Contains(leaves[i].word, ".")
-	if isWhole && leaves[i].word != "0" {
+	hasName := func(at leaf) bool { return amountName.match(at.name) }
+	if amount, isNamed := first(amounts, hasName); isNamed {
+		l.warn("not learned: if "+amount.path+" is the price, write "+contractLine(m.concepts[0], amount.path), m.section, m.key)
+		l.noteScale(amount, m)
+	}
+}
+
+// noteScale adds a comment about a whole number, which may be of a smaller unit.
+func (l *learner) noteScale(amount leaf, m money) {
+	isWhole := !strings.Contains(amount.word, ".")
+	if isWhole && amount.word != "0" {
 		const units = ` is a whole number: write "scale": -2 if it is in hundredths, -3 in thousandths, -6 in millionths`
-		l.warn("not learned: "+leaves[i].path+units, m.section, "scale")
+		l.warn("not learned: "+amount.path+units, m.section, "scale")
 	}
 }
 
