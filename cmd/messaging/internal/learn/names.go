@@ -105,6 +105,8 @@ func isNameOf(concept, name string) bool {
 }
 
 // Parameters of paging, and members of a page.
+//
+//nolint:gochecknoglobals // never written
 var (
 	// offsetName and startName match the number of rows to skip: offset=200, page[skip]=0; start=0. Other values of start and from may be times
 	// or senders.
@@ -144,6 +146,8 @@ func isSize(parameter leaf) bool {
 }
 
 // Members of responses.
+//
+//nolint:gochecknoglobals // never written
 var (
 	// totalName matches the number of rows of all pages: total, totalCount, total_rows. It must not match a number of pages.
 	totalName = namePattern{whole: []string{
@@ -206,6 +210,8 @@ func isInError(path string) bool {
 }
 
 // Members and headers of requests.
+//
+//nolint:gochecknoglobals // never written
 var (
 	// credentialName matches credentials: X-Shop-Key, apiKeyId, app_secret, basic-auth, passphrase. A key ends a word, so that a keyword is no
 	// credential.
