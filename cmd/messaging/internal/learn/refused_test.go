@@ -223,6 +223,9 @@ func TestLearnKnownStatusOfRefusal(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"ERR 1"}, at(got, "sms.send", "refused"))
 
+	_, err = learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 400\nclass: invalid\nstatus: no\n\n"+`{"code": "E1", "done": "no"}`)
+	require.ErrorContains(t, err, `the status "no" is a member here, but an accepted response is a text`)
+
 	for body, want := range map[string]string{
 		`{"intake": "LEFT"}`:                    `nothing in the example has the value of status, "TURNED_DOWN"`,
 		`{"outcome": "TURNED_DOWN", "code": 1}`: `the status "TURNED_DOWN", at outcome, is not that of the response`,

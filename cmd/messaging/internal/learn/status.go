@@ -15,8 +15,7 @@ func (l *learner) learnStatus() error {
 		return err
 	}
 	if l.overlay.Send.Response["status"] != nil { // a text
-		l.refuseWords("")
-		return nil
+		return l.refuseTexts()
 	}
 	candidates := l.statusCandidates()
 	if len(candidates) == 0 {
@@ -54,13 +53,28 @@ func (l *learner) checkRefusedStatuses() error {
 	return nil
 }
 
+// refuseTexts learns the texts that refusals name as their status. The status of a service that accepts by a text is the whole text.
+func (l *learner) refuseTexts() error {
+	for _, example := range l.examples.refused {
+		status := example.values["status"]
+		if status == "" {
+			continue
+		}
+		if wordAt(example.text, "") != status {
+			return example.errorf("the status %q is a member here, but an accepted response is a text", status)
+		}
+		l.refuseWord(status)
+	}
+	return nil
+}
+
 // refuseWords learns the words that refusals have at the path of the status. The HTTP status of a refusal may be enough for the response, but a
 // row of the listing has only the word.
 func (l *learner) refuseWords(path string) {
 	for _, example := range l.examples.refused {
 		word := wordAt(example.text, path)
 		isNamed := example.values["status"] != ""
-		if isNamed || path != "" && l.meansRefused(word, example) {
+		if isNamed || l.meansRefused(word, example) {
 			l.refuseWord(word)
 		}
 	}
@@ -76,15 +90,17 @@ func (l *learner) meansRefused(word string, example *Example) bool {
 	return isClientError && isWord && !isAccepted
 }
 
-// noteRefusedWords adds a comment if refusals, but no words of theirs, were learned. It is printed if rows have the status, too.
+// noteRefusedWords adds a comment if the refusals in the examples have no word of the status. It is printed if rows have a send status.
 func (l *learner) noteRefusedWords() {
 	paths := l.overlay.Send.Response["status"]
-	if len(l.examples.refused) == 0 || l.overlay.Send.Refused != nil || len(paths) == 0 {
+	isLearned := l.overlay.Send.Refused != nil
+	if len(paths) == 0 || len(l.examples.refused) == 0 || isLearned {
 		return
 	}
 	path := paths[0]
 	hasWord := func(example *Example) bool { return strings.ContainsFunc(wordAt(example.text, path), isLetter) }
-	if path == "" || !slices.ContainsFunc(l.examples.accepted, hasWord) {
+	isText := path == ""
+	if isText || !slices.ContainsFunc(l.examples.accepted, hasWord) {
 		return
 	}
 	note := l.overlay.note
