@@ -177,6 +177,21 @@ func TestLearnRefusedRows(t *testing.T) {
 	assert.Equal(t, messaging.Refused, client.SMS.Verdict(read[0]))
 }
 
+// TestLearnStatusByRow: the line sendStatus: of a row also names the status in the response to a send, whose name is unusual.
+func TestLearnStatusByRow(t *testing.T) {
+	t.Parallel()
+	const text = requestText + "=== accepted\nid: h-1\n\n" + `{"messageId": "h-1", "intake": "TAKEN", "kind": "sms"}` +
+		"\n\n=== refused\nhttp: 422\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN", "kind": "error"}` + "\n\n"
+	got, err := learnObject(t, text+"=== row\nid: h-2\npath: /m\nsendStatus: TAKEN\n\n"+`{"rows": [{"messageId": "h-2", "intake": "TAKEN"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"intake"}, at(got, "sms.send", "response", "status"))
+	assert.Equal(t, []any{"TURNED_DOWN"}, at(got, "sms.send", "refused"))
+
+	got, err = learnObject(t, text)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "sms.send", "response", "status"), "nothing says which member is the status")
+}
+
 // TestLearnNotesMissingRefusedWords: refusals without a word of the status do not show how a row says that its message was refused.
 func TestLearnNotesMissingRefusedWords(t *testing.T) {
 	t.Parallel()

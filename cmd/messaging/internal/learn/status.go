@@ -9,7 +9,7 @@ import (
 )
 
 // learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
-// 2xx, or else the member with the name of a status that is nearest to the ID.
+// 2xx, or else the member with the name of a status, or of the send status in the row, that is nearest to the ID.
 func (l *learner) learnStatus() error {
 	if err := l.checkRefusedStatuses(); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (l *learner) newCandidate(member leaf, isKnown bool) (c candidate, isPossib
 	c = candidate{
 		path:          member.path,
 		isKnown:       isKnown,
-		hasStatusName: statusName.match(member.name),
+		hasStatusName: statusName.match(member.name) || l.isSendStatusOfRow(member.name),
 		isSentence:    strings.Contains(member.word, " "),
 		hasLetters:    strings.ContainsFunc(member.word, isLetter),
 		nearness:      l.nearnessToID(member.path),
@@ -185,6 +185,16 @@ func (l *learner) newCandidate(member leaf, isKnown bool) (c candidate, isPossib
 	}
 	looksLikeStatus := c.hasStatusName || isInStatus(member) || len(c.refusals) > 0
 	return c, isKnown || looksLikeStatus
+}
+
+// isSendStatusOfRow reports whether the row has its known send status under a name. The listing and the response to a send have the same words.
+func (l *learner) isSendStatusOfRow(name string) bool {
+	row := l.examples.row
+	if row == nil {
+		return false
+	}
+	found, err := locate(leavesOf(row.text), "sendStatus", row.values["sendStatus"])
+	return err == nil && found.name == name
 }
 
 // hasKnownStatus reports whether each response with a known status has it at a path.
