@@ -75,9 +75,9 @@ The kinds are:
              random, are never written
   accepted   a response to the request: http, id, status, request, reference, parts, unitCost, cost, currency, balance, operator, and to
              if it is about another number
-  refused    http, class, request, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
-             insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,
-             unavailable and invalid
+  refused    http, class, request, status, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden,
+             rateLimited, insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message),
+             notFound, unavailable and invalid
   row        a response of the listing: path, id, request, reference, category, from, to, text, parts, price, currency, created, sent,
              operator, country, description, the status of the delivery with its meaning in means (see delivery), and sendStatus: whether
              the service took the message, in the words of the status of accepted and refused responses. A curl command above the response

@@ -10,7 +10,7 @@ import (
 // isCredential reports whether a header, a parameter or a member looks like a credential, by the words of its name or because its value looks
 // random. Such a value is never written.
 func isCredential(name, value string) bool {
-	return credentialName.MatchString(name) || isRandom(value)
+	return credentialName.match(name) || isRandom(value)
 }
 
 // isRandom reports whether a value looks like a key: a UUID, or a long word of letters and digits.
@@ -33,22 +33,10 @@ func isRandom(value string) bool {
 // learnHeaders learns the headers with credentials and the constant headers. The credentials that the example names come first, so that no
 // other header takes their place.
 func (l *learner) learnHeaders() error {
-	r := l.request
-	if _, _, ok := r.basic(); ok {
-		l.overlay.Auth.KeyPair.In = "basic"
-	} else if value := r.header.Get("Authorization"); value != "" {
-		l.learnAuthorization(value)
-	}
+	l.learnAuthorization()
 	var others []leaf
-	for _, name := range slices.Sorted(maps.Keys(r.header)) {
-		header := leaf{path: name, name: name, word: r.header[name][0]}
-		switch {
-		case isRoutine(name) || name == "Authorization":
-		case l.isKnown(header.word, "token", "key", "secret"):
-			l.learnCredential(header, "header")
-		case l.schemeOf(header.word) != "":
-			l.overlay.Auth.Token = token{Header: name, Scheme: new(l.schemeOf(header.word))}
-		default:
+	for _, header := range l.accountHeaders() {
+		if !l.learnKnownCredential(header) {
 			others = append(others, header)
 		}
 	}
@@ -60,9 +48,46 @@ func (l *learner) learnHeaders() error {
 	return nil
 }
 
+// learnAuthorization learns the header Authorization: a user with a password, or a token.
+func (l *learner) learnAuthorization() {
+	_, _, isBasic := l.request.basic()
+	authorization := l.request.header.Get("Authorization")
+	switch {
+	case isBasic:
+		l.overlay.Auth.KeyPair.In = "basic"
+	case authorization != "":
+		l.learnScheme(authorization)
+	}
+}
+
+// accountHeaders returns the headers of the request, by name, without Authorization and without those that are unrelated to the account.
+func (l *learner) accountHeaders() []leaf {
+	var headers []leaf
+	for _, name := range slices.Sorted(maps.Keys(l.request.header)) {
+		if name != "Authorization" && !isRoutine(name) {
+			headers = append(headers, leaf{path: name, name: name, word: l.request.header[name][0]})
+		}
+	}
+	return headers
+}
+
+// learnKnownCredential learns a header with a credential that the example names, and reports whether it is one.
+func (l *learner) learnKnownCredential(header leaf) bool {
+	if l.isKnown(header.word, "token", "key", "secret") {
+		l.learnCredential(header, "header")
+		return true
+	}
+	scheme := l.schemeOf(header.word)
+	if scheme == "" {
+		return false
+	}
+	l.overlay.Auth.Token = token{Header: header.name, Scheme: &scheme}
+	return true
+}
+
 // learnHeader learns a header whose value the example does not name.
 func (l *learner) learnHeader(header leaf) error {
-	isForRetries := retryName.MatchString(header.name) // the contract rejects it, and says why
+	isForRetries := retryName.match(header.name) // the contract rejects it, and says why
 	switch {
 	case isCredential(header.name, header.word) && !isForRetries:
 		l.learnUnknownCredential(header)
@@ -89,7 +114,7 @@ func (l *learner) learnUnknownCredential(header leaf) {
 		return
 	}
 	l.learnCredential(header, "header")
-	if !credentialName.MatchString(header.name) {
+	if !credentialName.match(header.name) {
 		l.overlay.note("the value in the example looks like a credential: if it is not, write the header to headers", sectionAuth, "keyPair", "key")
 	}
 }
@@ -132,8 +157,8 @@ func (l *learner) checkCredentials() error {
 	return nil
 }
 
-// learnAuthorization learns the scheme before the token.
-func (l *learner) learnAuthorization(value string) {
+// learnScheme learns the scheme before the token.
+func (l *learner) learnScheme(value string) {
 	scheme, _, ok := strings.Cut(value, " ")
 	if !ok {
 		scheme = ""
@@ -173,5 +198,5 @@ func (l *learner) learnCredential(credential leaf, in string) {
 // isSecret reports whether a credential is the secret of a pair. Without the line secret, its name decides.
 func (l *learner) isSecret(credential leaf) bool {
 	hasSecret := l.examples.request.values["secret"] != ""
-	return l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
+	return l.isKnown(credential.word, "secret") || !hasSecret && secretName.match(credential.name)
 }

@@ -29,7 +29,7 @@ func keysOf(kind string) []string {
 	case kindAccepted:
 		return append([]string{"http", "status", "to"}, responseConcepts()...)
 	case kindRefused:
-		return []string{"http", "class", "code", "request"}
+		return []string{"http", "class", "code", "status", "request"}
 	case kindRow:
 		return slices.Concat([]string{"path", "means", "layout", "next"}, requestKeys(), rowConcepts())
 	case kindInbound:

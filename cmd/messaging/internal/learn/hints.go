@@ -24,14 +24,14 @@ func (l *learner) learnTotal(outside []leaf, names words) {
 		if err != nil || names.has(at.path) {
 			continue
 		}
-		isTotal := totalName.MatchString(at.name)
+		isTotal := totalName.match(at.name)
 		switch {
 		case slices.Contains(l.defaults.SMSList.Page["total"], at.path):
 			return
 		case isTotal && l.exceedsPage(n, names):
 			names.add("total", at.path)
 			return
-		case isTotal || countName.MatchString(at.name):
+		case isTotal || countName.match(at.name):
 			unsure = append(unsure, at.path)
 		}
 	}
@@ -81,7 +81,7 @@ func (l *learner) noteMoney() {
 // noteCurrency adds a comment about the currency of a row that the contract does not read.
 func (l *learner) noteCurrency(members []leaf) {
 	isCurrency := func(at leaf) bool {
-		return currencyName.MatchString(at.name) && currencyCode.MatchString(at.word)
+		return currencyName.match(at.name) && currencyCode.MatchString(at.word)
 	}
 	i := slices.IndexFunc(members, isCurrency)
 	if i >= 0 && !l.isRead(members[i].path) {
@@ -92,19 +92,24 @@ func (l *learner) noteCurrency(members []leaf) {
 
 // noteAmount adds the comments about the first amount of an example that the contract reads, or else about the first one by its name.
 func (l *learner) noteAmount(leaves []leaf, m money) {
-	leaves = slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
-	i := slices.IndexFunc(leaves, m.reads)
-	if i < 0 {
-		i = slices.IndexFunc(leaves, func(at leaf) bool { return amountName.MatchString(at.name) })
-		if i < 0 {
-			return
-		}
-		l.warn("not learned: if "+leaves[i].path+" is the price, write "+contractLine(m.concepts[0], leaves[i].path), m.section, m.key)
+	amounts := slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
+	if amount, isRead := first(amounts, m.reads); isRead {
+		l.noteScale(amount, m)
+		return
 	}
-	isWhole := !strings.Contains(leaves[i].word, ".")
-	if isWhole && leaves[i].word != "0" {
+	hasName := func(at leaf) bool { return amountName.match(at.name) }
+	if amount, isNamed := first(amounts, hasName); isNamed {
+		l.warn("not learned: if "+amount.path+" is the price, write "+contractLine(m.concepts[0], amount.path), m.section, m.key)
+		l.noteScale(amount, m)
+	}
+}
+
+// noteScale adds a comment about a whole number, which may be of a smaller unit.
+func (l *learner) noteScale(amount leaf, m money) {
+	isWhole := !strings.Contains(amount.word, ".")
+	if isWhole && amount.word != "0" {
 		const units = ` is a whole number: write "scale": -2 if it is in hundredths, -3 in thousandths, -6 in millionths`
-		l.warn("not learned: "+leaves[i].path+units, m.section, "scale")
+		l.warn("not learned: "+amount.path+units, m.section, "scale")
 	}
 }
 

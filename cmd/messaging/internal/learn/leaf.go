@@ -156,6 +156,15 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 	return found[0], nil
 }
 
+// first returns the first value of a kind.
+func first(leaves []leaf, isKind func(leaf) bool) (found leaf, ok bool) {
+	i := slices.IndexFunc(leaves, isKind)
+	if i < 0 {
+		return leaf{}, false
+	}
+	return leaves[i], true
+}
+
 // everyElement returns a path with each position in a list as a *.
 func everyElement(path string) string {
 	parts := strings.Split(path, ".")

@@ -86,6 +86,7 @@ func (l *learner) noteUnknown() {
 	l.noteListing()
 	l.noteOrder()
 	l.noteSendStatus()
+	l.noteRefusedWords()
 	l.noteMoney()
 	l.noteMessages()
 	if !l.examples.isListingAlone() {

@@ -52,20 +52,21 @@ func (l *learner) learnColumn(column string) {
 
 // noteOrder warns about parameters that order the rows and have no line.
 func (l *learner) noteOrder() {
-	sortAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return sortName.MatchString(at.name) })
-	orderAt := slices.IndexFunc(l.unusedFilters, func(at leaf) bool { return orderName.MatchString(at.name) })
-	var lines, names []string
-	for _, found := range []struct {
-		at  int
-		key string
-	}{{sortAt, "sortBy"}, {orderAt, "order"}} {
-		if found.at >= 0 {
-			path := l.unusedFilters[found.at].path
-			names = append(names, path)
-			lines = append(lines, found.key+": and the value of "+path)
-		}
+	var names, lines []string
+	if column := l.unusedFilter(sortName); column != "" {
+		names = append(names, column)
+		lines = append(lines, "sortBy: and the value of "+column)
 	}
-	if len(lines) > 0 {
+	if direction := l.unusedFilter(orderName); direction != "" {
+		names = append(names, direction)
+		lines = append(lines, "order: and the value of "+direction)
+	}
+	if len(names) > 0 {
 		l.warn("not learned: if "+strings.Join(names, " and ")+" order the rows, add to the row the line "+strings.Join(lines, ", and the line "), sectionList, "params")
 	}
+}
+
+// unusedFilter returns the first parameter of the listing with a name that was not learned, or "".
+func (l *learner) unusedFilter(pattern namePattern) string {
+	return pathOf(l.unusedFilters, func(at leaf) bool { return pattern.match(at.name) })
 }

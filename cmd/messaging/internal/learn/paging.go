@@ -1,9 +1,9 @@
 package learn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,88 +17,98 @@ func requestKeys() []string {
 	return []string{"page", "offset", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
 }
 
-// learnPaging learns the parameters of the listing that have the values of the request keys, and returns the other parameters.
-func (l *learner) learnPaging(example *Example, parameters []leaf) ([]leaf, error) {
-	list := &l.overlay.List
-	all := slices.Clone(parameters)
+// learnPaging learns the paging of the listing and the bounds of time in its request. It returns the parameters that are neither, and how many
+// rows the request asks for, or 0.
+func (l *learner) learnPaging(example *Example, parameters []leaf) (others []leaf, size int, err error) {
+	others, err = l.learnRequestKeys(example, parameters)
+	if err != nil {
+		return nil, 0, err
+	}
+	others = l.learnOffset(others)
+	size = l.sizeOf(parameters)
+	page := example.values["page"]
+	if page == "0" {
+		l.overlay.List.Paging = &paging{By: "page", First: new(0)}
+	}
+	l.warnOfOffset(page, cmp.Or(size, sizeByName(parameters)))
+	return others, size, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
+}
+
+// learnRequestKeys learns the parameters that have the values of the request keys, and returns the other parameters.
+func (l *learner) learnRequestKeys(example *Example, parameters []leaf) ([]leaf, error) {
+	others := slices.Clone(parameters)
 	for _, concept := range requestKeys() {
 		value := example.values[concept]
 		if value == "" {
 			continue
 		}
-		found, err := locate(parameters, concept, value)
+		found, err := locate(others, concept, value)
 		if err != nil {
 			return nil, example.errorf("%w", err)
 		}
-		list.Params[concept] = found.path
-		isFound := func(other leaf) bool { return other.path == found.path }
-		parameters = slices.DeleteFunc(parameters, isFound)
+		l.overlay.List.Params[concept] = found.path
+		others = without(others, found.path)
 	}
-	if example.values["page"] == "0" {
-		list.Paging = &paging{By: "page", First: new(0)}
+	return others, nil
+}
+
+// without removes the parameter at a path.
+func without(parameters []leaf, path string) []leaf {
+	return slices.DeleteFunc(parameters, func(at leaf) bool { return at.path == path })
+}
+
+// learnOffset completes the paging of an offset that has a line, or learns an offset by its name if the request has no page and also has the
+// number of rows. It returns the other parameters.
+func (l *learner) learnOffset(parameters []leaf) []leaf {
+	names := l.overlay.List.Params
+	if names["page"] != "" {
+		return parameters
 	}
-	if list.Params["page"] == "" {
-		parameters = l.learnOffset(parameters)
+	offset := cmp.Or(names["offset"], pathOf(parameters, isOffset))
+	size := cmp.Or(names["pageSize"], pathOf(parameters, isSize))
+	isCertain := names["offset"] != "" || size != ""
+	if offset == "" || !isCertain {
+		return parameters
 	}
-	isPageSize := func(at leaf) bool { return at.path == list.Params["pageSize"] }
-	if i := slices.IndexFunc(all, isPageSize); i >= 0 {
-		l.pageSize, _ = strconv.Atoi(all[i].word)
+	names["page"] = ""
+	names["offset"] = offset
+	if size != "" {
+		names["pageSize"] = size
 	}
-	l.warnOfOffset(example.values["page"], all)
-	return parameters, errors.Join(l.learnBound(example, "createdAfter"), l.learnBound(example, "createdBefore"))
+	l.overlay.List.Paging = &paging{By: "offset"}
+	return without(without(parameters, offset), size)
+}
+
+// pathOf returns the path of the first parameter of a kind, or "".
+func pathOf(parameters []leaf, isKind func(leaf) bool) string {
+	found, _ := first(parameters, isKind)
+	return found.path
+}
+
+// sizeOf returns the number of rows in the parameter that was learned for it, or 0.
+func (l *learner) sizeOf(parameters []leaf) int {
+	isPageSize := func(at leaf) bool { return at.path == l.overlay.List.Params["pageSize"] }
+	return firstNumber(parameters, isPageSize)
+}
+
+// sizeByName returns the number of rows in the first parameter whose name means one, or 0.
+func sizeByName(parameters []leaf) int { return firstNumber(parameters, isSize) }
+
+// firstNumber returns the number in the first parameter of a kind, or 0.
+func firstNumber(parameters []leaf, isKind func(leaf) bool) int {
+	found, _ := first(parameters, isKind)
+	number, _ := strconv.Atoi(found.word)
+	return number
 }
 
 // warnOfOffset warns of a page whose number may be an offset: a multiple of the number of rows that the request asks for.
-func (l *learner) warnOfOffset(page string, parameters []leaf) {
-	size := l.pageSize
-	if size == 0 {
-		size = sizeByName(parameters)
-	}
+func (l *learner) warnOfOffset(page string, size int) {
 	number, _ := strconv.Atoi(page)
 	isMultiple := size > 1 && number > 0 && number%size == 0
 	if isMultiple {
 		const text = "%d is a multiple of the page size %d: if it counts rows, write the line offset: and not page:"
 		l.warn(fmt.Sprintf(text, number, size), sectionList, "params", "page")
 	}
-}
-
-// sizeByName returns the number of rows of the first parameter whose name means one, or 0.
-func sizeByName(parameters []leaf) int {
-	i := slices.IndexFunc(parameters, isParameter(sizeParameter))
-	if i < 0 {
-		return 0
-	}
-	size, _ := strconv.Atoi(parameters[i].word)
-	return size
-}
-
-// learnOffset completes the paging of an offset that has a line, or learns an offset by its name if the request also has the number of rows. It
-// returns the other parameters.
-func (l *learner) learnOffset(parameters []leaf) []leaf {
-	list := &l.overlay.List
-	size := slices.IndexFunc(parameters, isParameter(sizeParameter))
-	hasSize := size >= 0 || list.Params["pageSize"] != ""
-	if list.Params["offset"] == "" {
-		offset := slices.IndexFunc(parameters, isParameter(offsetParameter))
-		if offset < 0 || !hasSize {
-			return parameters
-		}
-		list.Params["offset"] = parameters[offset].path
-	}
-	if list.Params["pageSize"] == "" && hasSize {
-		list.Params["pageSize"] = parameters[size].path
-	}
-	list.Params["page"] = ""
-	list.Paging = &paging{By: "offset"}
-	isLearned := func(other leaf) bool {
-		return other.path == list.Params["offset"] || other.path == list.Params["pageSize"]
-	}
-	return slices.DeleteFunc(parameters, isLearned)
-}
-
-// isParameter returns a function that reports whether a parameter matches a pattern of its name and its value.
-func isParameter(pattern *regexp.Regexp) func(leaf) bool {
-	return func(at leaf) bool { return pattern.MatchString(at.name + "=" + at.word) }
 }
 
 // learnBound learns the form in which the listing takes a time.
@@ -177,5 +187,5 @@ func (l *learner) learnNext(example *Example) error {
 // isMoreFlag reports whether a member is a flag that says whether a page follows.
 func isMoreFlag(at leaf) bool {
 	_, isBoolean := at.value.(bool)
-	return isBoolean && moreName.MatchString(at.name)
+	return isBoolean && moreName.match(at.name)
 }

@@ -36,30 +36,39 @@ func (l *learner) learnPlaceholders() {
 	if l.examples.request == nil || isBody {
 		return
 	}
-	learned := map[string]string{}
+	found := l.findPlaceholders()
+	namesMessage := found["id"] != "" || found["reference"] != ""
+	if namesMessage && !l.areDefaults(found) {
+		l.setPlaceholders(found)
+	}
+}
+
+// findPlaceholders returns the placeholders by concept, or nil if one of them is not certain.
+func (l *learner) findPlaceholders() map[string]string {
+	found := map[string]string{}
 	for concept, names := range l.overlay.Delivery.Params {
 		placeholder, isCertain := l.placeholderOf(names)
 		if !isCertain {
-			return
+			return nil
 		}
 		if placeholder != "" {
-			learned[concept] = placeholder
+			found[concept] = placeholder
 		}
 	}
-	namesMessage := learned["id"] != "" || learned["reference"] != ""
-	if !namesMessage || l.areDefaults(learned) {
-		return
-	}
+	return found
+}
+
+// setPlaceholders replaces the default placeholders by those that were found. The others are empty, and a comment names them.
+func (l *learner) setPlaceholders(found map[string]string) {
 	var unseen []string
-	for concept := range l.defaults.WebhookDelivery.Placeholders {
-		if learned[concept] == "" {
-			learned[concept] = ""
+	for _, concept := range slices.Sorted(maps.Keys(l.defaults.WebhookDelivery.Placeholders)) {
+		if found[concept] == "" {
+			found[concept] = ""
 			unseen = append(unseen, concept)
 		}
 	}
-	l.overlay.Delivery.Placeholders = learned
+	l.overlay.Delivery.Placeholders = found
 	if len(unseen) > 0 {
-		slices.Sort(unseen)
 		l.overlay.note("not in the callback URL of the request: "+strings.Join(unseen, ", ")+
 			": write the placeholders that the service has for them", sectionDelivery, "placeholders")
 	}

@@ -21,13 +21,31 @@ func (l *learner) learnRow() error {
 	if err := l.learnListing(example); err != nil {
 		return err
 	}
-	if path := example.values["path"]; path != "" {
-		l.overlay.List.Path = variables(path)
+	l.learnListPath(example)
+	if err := l.learnMembers(example); err != nil {
+		return err
 	}
-	if l.overlay.List.Path == "" {
+	if example.values["status"] != "" {
+		l.learnMeaning(example)
+	}
+	l.learnOrder(example)
+	return errors.Join(l.learnNext(example), l.learnLayout(example))
+}
+
+// learnListPath learns the path of the listing from the line path:, which comes before the request above the row.
+func (l *learner) learnListPath(example *Example) {
+	list := &l.overlay.List
+	if path := example.values["path"]; path != "" {
+		list.Path = variables(path)
+	}
+	if list.Path == "" {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
-	l.notePath(sectionList, l.overlay.List.Path)
+	l.notePath(sectionList, list.Path)
+}
+
+// learnMembers learns where the rows are, and the paths of the known values within a row.
+func (l *learner) learnMembers(example *Example) error {
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
 	if err != nil {
 		return err
@@ -38,21 +56,27 @@ func (l *learner) learnRow() error {
 	} else {
 		l.overlay.note("the example is one row: look up where the list of rows is", sectionList, "items")
 	}
-	for concept, at := range found {
-		path := at.path
-		if isList {
-			_, path, _ = cutList(at.path)
-		}
-		if concept == "status" {
-			concept = "deliveryStatus"
-		}
+	paths := elementPaths(found, isList)
+	if status, isKnown := paths["status"]; isKnown {
+		delete(paths, "status")
+		paths["deliveryStatus"] = status // as the contract calls it
+	}
+	for concept, path := range paths {
 		l.overlay.List.Record[concept] = []string{path}
 	}
-	if example.values["status"] != "" {
-		l.learnMeaning(example)
+	return nil
+}
+
+// elementPaths returns the paths of values by concept: those within an element if the values are in a list.
+func elementPaths(found map[string]leaf, isList bool) map[string]string {
+	paths := map[string]string{}
+	for concept, at := range found {
+		paths[concept] = at.path
+		if isList {
+			_, paths[concept], _ = cutList(at.path)
+		}
 	}
-	l.learnOrder(example)
-	return errors.Join(l.learnNext(example), l.learnLayout(example))
+	return paths
 }
 
 // valueFilters are the filters of the listing by a value of the row.
@@ -80,18 +104,18 @@ func (l *learner) learnListing(example *Example) error {
 			filters = formLeaves(r.body)
 		}
 	}
-	filters, err := l.learnPaging(example, filters)
+	filters, size, err := l.learnPaging(example, filters)
 	if err != nil {
 		return err
 	}
+	l.pageSize = size
 	for _, concept := range valueFilters() {
 		filter, err := locate(filters, concept, example.values[concept])
 		if err != nil {
 			continue // the request does not show this filter
 		}
 		list.Params[concept] = filter.path
-		isFilter := func(other leaf) bool { return other.path == filter.path }
-		filters = slices.DeleteFunc(filters, isFilter) // two filters cannot share a name
+		filters = without(filters, filter.path) // two filters cannot share a name
 	}
 	l.unusedFilters = filters
 	return nil
@@ -295,11 +319,7 @@ func (names *callbackNames) setEvents(example *Example, path string, isFirst boo
 
 // addParams adds the names of the values that were found, in the callback or in an element of its list.
 func (names *callbackNames) addParams(found map[string]leaf, isList bool) {
-	for concept, at := range found {
-		name := at.path
-		if isList {
-			_, name, _ = cutList(at.path)
-		}
+	for concept, name := range elementPaths(found, isList) {
 		names.Params.add(concept, name)
 	}
 }

@@ -243,9 +243,9 @@ func (l *learner) findCode(example *Example, codePaths []string) (leaf, error) {
 // first possible rule is the code.
 func (l *learner) codeRules(example *Example, codePaths []string) []func(candidate leaf) bool {
 	hasPath := func(candidate leaf) bool { return slices.Contains(codePaths, candidate.path) }
-	hasName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
+	hasName := func(candidate leaf) bool { return codeName.match(candidate.name) }
 	isErrorWord := func(candidate leaf) bool {
-		return typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
+		return typeName.match(candidate.name) && errorWord.MatchString(candidate.word)
 	}
 	if l.statusWord(example) != "" { // the word of the status is the code
 		return []func(leaf) bool{hasPath, hasName}
@@ -281,7 +281,7 @@ func (l *learner) canBeCode(example *Example, candidate leaf) bool {
 func (l *learner) findMessage(example *Example) string {
 	leaves := leavesOf(example.text)
 	isSentence := func(candidate leaf) bool {
-		return candidate.path != "" && strings.Contains(candidate.word, " ") && messageName.MatchString(candidate.name)
+		return candidate.path != "" && strings.Contains(candidate.word, " ") && messageName.match(candidate.name)
 	}
 	i := slices.IndexFunc(leaves, isSentence)
 	if i < 0 {
@@ -318,7 +318,7 @@ func (l *learner) isSuccessCode(example *Example, at leaf, codePaths []string) b
 		return true
 	}
 	isHTTPStatus := at.word == strconv.Itoa(example.status)
-	return successName.MatchString(at.name) && !isHTTPStatus && !l.overlay.Send.Response.has(at.path)
+	return successName.match(at.name) && !isHTTPStatus && !l.overlay.Send.Response.has(at.path)
 }
 
 // withCodePath returns the learned paths of codes with another one. If there are none, those of the default contract stay, and nothing changes

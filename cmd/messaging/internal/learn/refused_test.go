@@ -1,10 +1,16 @@
 package learn
 
 import (
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // TestLearnUnusualCode has refusals whose code has no usual name. The first has no line code:, and the second has one.
@@ -120,5 +126,126 @@ func TestLearnKeepsCodesOfThePlatform(t *testing.T) {
 			assert.Equal(t, tt.want, at(got, "errors", "classes", "windowClosed"))
 			assert.Equal(t, []any{}, at(got, "errors", "classes", "duplicate"), "a code of the service")
 		})
+	}
+}
+
+// intakeText has a send whose status is at intake.
+const intakeText = requestText + "=== accepted\nid: h-1\nstatus: TAKEN\n\n" + `{"messageId": "h-1", "intake": "TAKEN"}` + "\n\n"
+
+// TestLearnRefusedWords: rows of the listing have the words of the status, whatever HTTP status the refusal has.
+func TestLearnRefusedWords(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		refusal string
+		want    any
+	}{
+		"with a status of success": {"http: 200\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN"}`, []any{"TURNED_DOWN"}},
+		"with an error":            {"http: 422\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN"}`, []any{"TURNED_DOWN"}},
+		"with an error and a code": {"http: 422\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN", "code": "E1"}`, []any{"TURNED_DOWN"}},
+		"a word that is accepted":  {"http: 422\nclass: invalid\n\n" + `{"intake": "TAKEN", "code": "E1"}`, nil},
+		"a default accepted word":  {"http: 422\nclass: invalid\n\n" + `{"intake": "Queued", "code": "E1"}`, nil},
+		"the HTTP status":          {"http: 422\nclass: invalid\n\n" + `{"intake": 422, "code": "E1"}`, nil},
+		"a number":                 {"http: 422\nclass: invalid\n\n" + `{"intake": 7, "code": "E1"}`, nil},
+		"a number with its line":   {"http: 422\nclass: invalid\nstatus: 7\n\n" + `{"intake": 7, "code": "E1"}`, []any{"7"}},
+		"an empty body":            {"http: 422\nclass: invalid\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, intakeText+"=== refused\n"+tt.refusal)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(got, "sms.send", "refused"))
+		})
+	}
+}
+
+// TestLearnRefusedRows: a row with the word of a refusal is refused, so that no sum counts it as accepted.
+func TestLearnRefusedRows(t *testing.T) {
+	t.Parallel()
+	const rows = `{"rows": [{"messageId": "h-2", "intake": "TURNED_DOWN"}]}`
+	examples, err := Parse(intakeText + "=== refused\nhttp: 422\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN"}` +
+		"\n\n=== row\nid: h-2\npath: /m\nsendStatus: TURNED_DOWN\n\n" + rows)
+	require.NoError(t, err)
+	result, err := Learn(examples)
+	require.NoError(t, err)
+	names, err := contract.Parse([]byte(result.Overlay))
+	require.NoError(t, err)
+	client, err := (&stub{status: http.StatusOK, body: rows}).client(names)
+	require.NoError(t, err)
+	read, err := firstRows(client)
+	require.NoError(t, err)
+	require.Len(t, read, 1)
+	assert.Equal(t, messaging.Refused, client.SMS.Verdict(read[0]))
+}
+
+// TestLearnStatusByRow: the line sendStatus: of a row also names the status in the response to a send, whose name is unusual.
+func TestLearnStatusByRow(t *testing.T) {
+	t.Parallel()
+	const text = requestText + "=== accepted\nid: h-1\n\n" + `{"messageId": "h-1", "intake": "TAKEN", "kind": "sms"}` +
+		"\n\n=== refused\nhttp: 422\nclass: invalid\n\n" + `{"intake": "TURNED_DOWN", "kind": "error"}` + "\n\n"
+	got, err := learnObject(t, text+"=== row\nid: h-2\npath: /m\nsendStatus: TAKEN\n\n"+`{"rows": [{"messageId": "h-2", "intake": "TAKEN"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"intake"}, at(got, "sms.send", "response", "status"))
+	assert.Equal(t, []any{"TURNED_DOWN"}, at(got, "sms.send", "refused"))
+
+	got, err = learnObject(t, text)
+	require.NoError(t, err)
+	assert.Nil(t, at(got, "sms.send", "response", "status"), "nothing says which member is the status")
+}
+
+// TestLearnNotesMissingRefusedWords: refusals without a word of the status do not show how a row says that its message was refused.
+func TestLearnNotesMissingRefusedWords(t *testing.T) {
+	t.Parallel()
+	const (
+		refusal = "=== refused\nhttp: 422\nclass: invalid\n\n" + `{"code": "E1"}` + "\n\n"
+		note    = "no refusal in the examples has a word at intake: look up which words there mean refused; without them a refused row of the listing counts as accepted"
+		row     = "=== row\nid: h-1\npath: /m\nsendStatus: TAKEN\n\n" + `{"rows": [{"messageId": "h-1", "intake": "TAKEN"}]}`
+	)
+	for name, tt := range map[string]struct {
+		text      string
+		want      any
+		isPrinted bool
+	}{
+		"no word":                 {intakeText + refusal, note, false},
+		"a row with the status":   {intakeText + refusal + row, note, true},
+		"a word in a refusal":     {intakeText + refusal + strings.Replace(refusal, `{`, `{"intake": "TURNED_DOWN", `, 1) + row, nil, false},
+		"no refusal":              {intakeText + row, nil, false},
+		"a status in numbers":     {strings.ReplaceAll(intakeText, "TAKEN", "17") + refusal, nil, false},
+		"a status that is a text": {requestText + "=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 400\nclass: invalid\n\nERR 1", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			examples, err := Parse(tt.text)
+			require.NoError(t, err)
+			result, err := Learn(examples)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(overlayOf(t, result), "sms.send", "refused//"))
+			assert.Equal(t, tt.isPrinted, slices.Contains(result.Warnings, "sms.send.refused: "+note))
+		})
+	}
+}
+
+// TestLearnKnownStatusOfRefusal: the line status: of a refusal names the word there, and so the member of the status.
+func TestLearnKnownStatusOfRefusal(t *testing.T) {
+	t.Parallel()
+	const accepted = requestText + "=== accepted\nid: h-1\n\n" + `{"messageId": "h-1", "intake": "TAKEN", "state": "new"}` + "\n\n"
+	got, err := learnObject(t, accepted+"=== refused\nhttp: 422\nclass: invalid\nstatus: TURNED_DOWN\n\n"+`{"intake": "TURNED_DOWN", "state": "void"}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"intake"}, at(got, "sms.send", "response", "status"))
+	assert.Equal(t, []any{"TURNED_DOWN"}, at(got, "sms.send", "refused"))
+	assert.Contains(t, at(got, "sms.send", "accepted"), "TAKEN")
+
+	got, err = learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: invalid\nstatus: ERR 1\n\nERR 1")
+	require.NoError(t, err)
+	assert.Equal(t, []any{"ERR 1"}, at(got, "sms.send", "refused"))
+
+	_, err = learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 400\nclass: invalid\nstatus: no\n\n"+`{"code": "E1", "done": "no"}`)
+	require.ErrorContains(t, err, `the status "no" is a member here, but an accepted response is a text`)
+
+	for body, want := range map[string]string{
+		`{"intake": "LEFT"}`:                    `nothing in the example has the value of status, "TURNED_DOWN"`,
+		`{"outcome": "TURNED_DOWN", "code": 1}`: `the status "TURNED_DOWN", at outcome, is not that of the response`,
+	} {
+		_, err = learnObject(t, accepted+"=== refused\nhttp: 422\nclass: invalid\nstatus: TURNED_DOWN\n\n"+body)
+		require.ErrorContains(t, err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -75,25 +76,29 @@ func (r *request) canList() bool {
 	return false
 }
 
-// setURL takes path and query from a URL or a path.
+// scheme matches the scheme of a URL, which documentation may leave out.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// setURL takes path and query from a URL, with or without its scheme, or from a path that begins with a slash.
 func (r *request) setURL(text string) {
 	text, _, _ = strings.Cut(text, "#")
-	if _, rest, ok := strings.Cut(text, "://"); ok {
-		at := strings.IndexAny(rest, "/?")
-		if at < 0 {
-			at = len(rest)
-		}
-		text = rest[at:]
-	} else if !strings.HasPrefix(text, "/") { // a host without a scheme
-		at := max(0, strings.Index(text, "/"))
-		text = text[at:]
+	text = scheme.ReplaceAllString(text, "")
+	hostEnd := strings.IndexAny(text, "/?")
+	if hostEnd < 0 {
+		hostEnd = len(text)
 	}
-	path, query, _ := strings.Cut(text, "?")
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	r.path = variables(path)
+	path, query, _ := strings.Cut(text[hostEnd:], "?")
+	r.path = variables(cmp.Or(path, "/"))
 	r.query = query
+}
+
+// setTarget takes path and query from the target of an HTTP request. Unlike a URL, a target of one segment is a path: send.php?x=1.
+func (r *request) setTarget(text string) {
+	path, _, _ := strings.Cut(text, "?")
+	if !strings.Contains(path, "/") {
+		text = "/" + text
+	}
+	r.setURL(text)
 }
 
 // placeholder matches a segment of a path that stands for a value of the reader.
@@ -123,7 +128,7 @@ var requestLine = regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) +(\S+)( 
 func parseHTTP(text string) *request {
 	found := requestLine.FindStringSubmatch(text)
 	r := &request{method: found[1], header: http.Header{}}
-	r.setURL(found[2])
+	r.setTarget(found[2])
 	rest := text[len(found[0]):]
 	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\n")

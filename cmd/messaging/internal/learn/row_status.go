@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -45,19 +44,29 @@ func (l *learner) rowMembers() []leaf {
 // only a word that refuses a send, and that no delivery has, shows the contrary.
 func (l *learner) mayBeSendStatus(member leaf) bool {
 	isWord := strings.ContainsFunc(member.word, isLetter)
-	if !isWord || l.overlay.List.Record.has(member.path) || errorObject.MatchString(member.path) {
+	if !isWord || l.overlay.List.Record.has(member.path) || isInError(member.path) {
 		return false
 	}
 	accepted, refused := l.sendWords()
-	if l.isRead(member.path) {
-		isStatus := slices.Contains(l.defaults.SMSList.Record["deliveryStatus"], member.path)
-		return isStatus && table.Match(refused, member.word, true) >= 0 && usualMeaning(member.word) == ""
+	isAccepted := table.Match(accepted, member.word, true) >= 0
+	isRefused := table.Match(refused, member.word, true) >= 0
+	isDelivery := slices.Contains(l.defaults.SMSList.Record["deliveryStatus"], member.path)
+	isOfDelivery := usualMeaning(member.word) != ""
+	switch {
+	case l.isRead(member.path):
+		return isDelivery && isRefused && !isOfDelivery
+	case isAccepted || isRefused:
+		return true
 	}
-	isSameName := func(path string) bool {
-		return strings.HasSuffix("."+path, "."+member.path) || strings.HasSuffix("."+member.path, "."+path)
+	return statusName.match(member.name) || l.isStatusOfSend(member.path)
+}
+
+// isStatusOfSend reports whether a path in a row ends like that of the status in the response to a send, or the other way round.
+func (l *learner) isStatusOfSend(inRow string) bool {
+	isSamePlace := func(path string) bool {
+		return strings.HasSuffix("."+path, "."+inRow) || strings.HasSuffix("."+inRow, "."+path)
 	}
-	return slices.ContainsFunc(l.overlay.Send.Response["status"], isSameName) || statusName.MatchString(member.name) ||
-		table.Match(append(accepted, refused...), member.word, true) >= 0
+	return slices.ContainsFunc(l.overlay.Send.Response["status"], isSamePlace)
 }
 
 // sendWords returns the words of the status of a send.
@@ -70,7 +79,7 @@ func (l *learner) sendWords() (accepted, refused []string) {
 	if l.overlay.Send.Refused != nil {
 		refused = l.overlay.Send.Refused
 	}
-	return slices.Clone(accepted), slices.Clone(refused)
+	return accepted, refused
 }
 
 // noteSendWords warns about words of the send status of a row that the contract does not know.
@@ -99,11 +108,8 @@ func (l *learner) noteSendWords(members []leaf, path string) {
 // isSendWord reports whether the contract knows what a word means as the send status of a row.
 func (l *learner) isSendWord(word string) bool {
 	accepted, refused := l.sendWords()
-	if table.Match(append(accepted, refused...), word, true) >= 0 {
-		return true
-	}
-	isFailure := func(meaning contract.Status) bool {
-		return table.Match(l.wordsOf(string(meaning)), word, true) >= 0
-	}
-	return isFailure(contract.StatusFailed) || isFailure(contract.StatusRejected)
+	isIn := func(words []string) bool { return table.Match(words, word, true) >= 0 }
+	isOfSend := isIn(accepted) || isIn(refused)
+	isOfFailure := isIn(l.wordsOf("failed")) || isIn(l.wordsOf("rejected"))
+	return isOfSend || isOfFailure
 }

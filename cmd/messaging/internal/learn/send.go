@@ -214,7 +214,7 @@ func (l *learner) checkConstant(constant leaf) error {
 // goesWith reports whether a constant belongs to the callback: by its name, or because it is in an object with the callback and no other
 // field.
 func (l *learner) goesWith(constant leaf, callback string) bool {
-	if reportName.MatchString(constant.name) {
+	if reportName.match(constant.name) {
 		return true
 	}
 	parts := strings.Split(callback, ".")

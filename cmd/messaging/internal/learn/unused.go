@@ -31,7 +31,7 @@ func (l *learner) noteUnused() {
 
 // appendName appends the name of a value, unless it is a credential's.
 func appendName(names []string, at leaf, path string) []string {
-	if path == "" || credentialName.MatchString(at.name) {
+	if path == "" || credentialName.match(at.name) {
 		return names
 	}
 	return appendNew(names, everyElement(path))

@@ -1,0 +1,66 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func (l *learner) replayRow(names contract.Contract, example *Example) error {
+	body := example.text
+	if l.overlay.List.Items == nil {
+		body = "[" + body + "]" // one row alone
+	}
+	s := &stub{status: http.StatusOK, body: body}
+	client, err := s.client(l.overlay.forReading(names))
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	rows, err := firstRows(client)
+	if len(rows) == 0 {
+		return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
+	}
+	l.noteTime(rows)
+	return compareRow(example, rows)
+}
+
+// firstRows returns the rows of the first page of a listing, with an error if some of them could not be read in full.
+func firstRows(client *messaging.Client) ([]sms.Transaction, error) {
+	next, stop := iter.Pull2(client.SMS.Pages(context.Background(), sms.ListOptions{}))
+	defer stop()
+	page, err, _ := next()
+	return page.Transactions, err
+}
+
+// compareRow compares the row of the example with the transaction that was read.
+func compareRow(example *Example, rows []sms.Transaction) error {
+	isExample := func(tx sms.Transaction) bool { return example.isSame(tx.ID, tx.ReferenceID) }
+	i := slices.IndexFunc(rows, isExample)
+	if i < 0 {
+		return example.errorf("no row is read with that ID or reference")
+	}
+	tx := rows[i]
+	status := ""
+	if example.values["status"] != "" {
+		status = example.values["means"]
+	}
+	problems := compare(example, map[string]string{
+		"reference": tx.ReferenceID, "request": tx.RequestID, "category": tx.CategoryID, "from": tx.From, "to": tx.To, "text": tx.Text,
+		"sendStatus": tx.SendStatus, "currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
+	})
+	if status != "" && tx.Status.String() != status {
+		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
+	}
+	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
+		const text = "the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts"
+		problems = append(problems, example.errorf(text, example.values["created"]))
+	}
+	return errors.Join(problems...)
+}
