@@ -25,7 +25,7 @@ func openDatabase(ctx context.Context, databaseURL string) (*database, error) {
 	const columns = `day TEXT, id TEXT, reference TEXT, recipient TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT,
 	parts INT, price TEXT, is_timed BOOL, problem TEXT`
 	const tables = `
-CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT, omitted INT);
+CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT, omitted INT, total INT);
 CREATE TABLE IF NOT EXISTS arriving (` + columns + `);
 CREATE UNIQUE INDEX IF NOT EXISTS arriving_once ON arriving (day, id, reference, recipient) WHERE id <> '';
 CREATE TABLE IF NOT EXISTS listed (` + columns + `);

@@ -20,7 +20,7 @@ type day struct {
 	begin  time.Time
 	end    time.Time
 	key    string // in the tables
-	total  int    // of the service, as of the last page; 0 if it has none
+	total  int    // of the service, as of the last page that was stored; 0 if it has none
 
 	patience time.Duration // how long an outage of the service may take
 	pause    time.Duration // before the first new attempt
@@ -86,11 +86,11 @@ func (d *day) list(ctx context.Context) error {
 	if errors.Is(err, messaging.ErrFilterIgnored) { // a listing that continued would not say it
 		return errors.Join(err, d.beginAgain(ctx))
 	}
-	isRefused := position != "" && errors.Is(err, messaging.ErrInvalid)
-	if !isRefused {
+	isRefused := position != "" && errors.Is(err, messaging.ErrInvalid) // the options differ, or the service no longer knows the position
+	if !isRefused && !errors.Is(err, errDeleted) {
 		return err
 	}
-	log.Println("reconcile: begins the day again:", err) // the options differ, or the service no longer knows the position
+	log.Println("reconcile: begins the day again:", err)
 	if err = d.beginAgain(ctx); err != nil {
 		return err
 	}
@@ -124,6 +124,9 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 		} else if err != nil {
 			return err
 		}
+		if page.Total > 0 && page.Total < d.total {
+			return errors.Join(errDeleted, d.beginAgain(ctx))
+		}
 		if page.Next == "" {
 			last = page // stored below: the listing may still end with an error
 			continue
@@ -133,6 +136,8 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 		}
 		position = page.Next
 	}
-	d.total = last.Total
 	return d.store(ctx, last, position)
 }
+
+// errDeleted says that a listing may have missed rows: those that follow a deleted row move to the page before.
+var errDeleted = errors.New("the total of the service fell, because rows were deleted")

@@ -10,10 +10,11 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// position returns where the listing of the day continues, and "" at its beginning.
+// position returns where the listing of the day continues, and "" at its beginning. It sets the total.
 func (d *day) position(ctx context.Context) (string, error) {
+	d.total = 0
 	var position string
-	err := d.db.QueryRowContext(ctx, "SELECT next FROM progress WHERE day = $1", d.key).Scan(&position)
+	err := d.db.QueryRowContext(ctx, "SELECT next, total FROM progress WHERE day = $1 AND next <> ''", d.key).Scan(&position, &d.total)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -22,6 +23,7 @@ func (d *day) position(ctx context.Context) (string, error) {
 
 // beginAgain drops the position of the listing.
 func (d *day) beginAgain(ctx context.Context) error {
+	d.total = 0
 	_, err := d.db.ExecContext(ctx, "UPDATE progress SET next = '' WHERE day = $1", d.key)
 	return err
 }
@@ -52,16 +54,20 @@ func (d *day) store(ctx context.Context, page sms.Page, position string) error {
 			return err
 		}
 	}
-	return tx.Commit()
+	if err = tx.Commit(); err != nil {
+		return err
+	}
+	d.total = page.Total
+	return nil
 }
 
 // advance moves the position of the listing to the page after a page.
 func (d *day) advance(ctx context.Context, tx *sql.Tx, page sms.Page, position string) error {
 	const upsert = `
-		INSERT INTO progress VALUES ($1, $2, $4) ON CONFLICT (day) DO UPDATE SET next = $2,
+		INSERT INTO progress VALUES ($1, $2, $4, $5) ON CONFLICT (day) DO UPDATE SET next = $2, total = $5,
 			omitted = CASE WHEN $3 = '' THEN $4 ELSE progress.omitted + $4 END
 		WHERE progress.next = $3`
-	result, err := tx.ExecContext(ctx, upsert, d.key, page.Next, position, page.Omitted)
+	result, err := tx.ExecContext(ctx, upsert, d.key, page.Next, position, page.Omitted, page.Total)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func TestReconcileComparesTheTotal(t *testing.T) {
 func TestOmittedRowsBelongToTheTotal(t *testing.T) {
 	t.Parallel()
 	d := openDay(t, messagingtest.NewServer(t), newDatabase(t))
-	_, err := d.db.ExecContext(t.Context(), "INSERT INTO progress VALUES ($1, '', 0)", d.key)
+	_, err := d.db.ExecContext(t.Context(), "INSERT INTO progress VALUES ($1, '', 0, 0)", d.key)
 	require.NoError(t, err)
 	for range 2 {
 		first := sms.Page{Transactions: []sms.Transaction{{ID: "m-1"}}, Omitted: 2, Next: "next"}
@@ -462,6 +462,48 @@ func TestReconcileBeginsAgainIfThePositionIsRefused(t *testing.T) {
 			require.ErrorIs(t, d.reconcile(ctx, &bytes.Buffer{}), context.Canceled)
 			refuse(t, service, d)
 			assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, openDay(t, service, databaseURL)))
+		})
+	}
+}
+
+// A row of a page that was listed is deleted, so the first row of the next page moves there. A process that starts in between sees it, too.
+func TestReconcileBeginsAgainAfterADeletion(t *testing.T) {
+	t.Parallel()
+	const n = 1200
+	for name, isRestarted := range map[string]bool{"in one process": false, "in two processes": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			for i := range n {
+				id := fmt.Sprint("m-", i)
+				service.Seed(messagingtest.Sent{ID: id, From: "SHOP", To: "+639171234567", At: midnight.Add(time.Duration(i) * time.Second)})
+			}
+			databaseURL := newDatabase(t)
+			requests := 0
+			deleteRow := watch(func(*http.Request) error {
+				requests++
+				if requests != 2 {
+					return nil
+				}
+				service.Remove("m-7")
+				if isRestarted {
+					return errors.New("cut")
+				}
+				return nil
+			})
+			once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
+			d := openDay(t, service, databaseURL, deleteRow, once)
+			if isRestarted {
+				require.Error(t, d.reconcile(t.Context(), io.Discard))
+				d = openDay(t, service, databaseURL)
+			}
+			sums(t, d)
+			var rows int
+			require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM listed WHERE id = 'm-500'").Scan(&rows))
+			assert.Equal(t, 1, rows, "the row that moved")
+			require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM listed").Scan(&rows))
+			assert.Equal(t, n-1, rows)
+			assert.NoError(t, d.checkTotal(t.Context()))
 		})
 	}
 }
