@@ -69,6 +69,12 @@ func isPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
+// After a kill, the event that was being handled is taken from a call after its lease. The service may give up before that, so the lease is short.
+const (
+	handlerTimeout = 10 * time.Second
+	lease          = 15 * time.Second
+)
+
 // build makes the parts of the bot on its database.
 func (b *bot) build(ctx context.Context, in settings) (err error) {
 	b.book, err = conversations.New(ctx, b.db, conversations.Options{AllChannels: true})
@@ -82,7 +88,7 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err = b.openOutbox(ctx, client); err != nil {
 		return err
 	}
-	b.store, err = sqlstore.New(ctx, b.db, 0)
+	b.store, err = sqlstore.New(ctx, b.db, lease)
 	if err != nil {
 		return err
 	}
@@ -91,7 +97,10 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 
 // openOutbox opens the outbox in the bot's database. On PostgreSQL, where several processes may start at once, "bot migrate" creates the tables.
 func (b *bot) openOutbox(ctx context.Context, client *messaging.Client) (err error) {
-	options := messagingriver.Options{OnOutcome: b.noteOutcome}
+	options := messagingriver.Options{
+		OnOutcome: b.noteOutcome,
+		SettleFor: 2 * time.Minute, // a person waits; set more if the service lists an SMS later than that
+	}
 	if b.pool != nil {
 		b.outbox, err = messagingriver.NewPostgresSQL(b.pool, client, options)
 		return err
@@ -124,6 +133,7 @@ func (b *bot) close() {
 func (b *bot) serveHooks(in settings) error {
 	hooks, err := in.newReceiver(
 		webhook.WithStore(b.store),
+		webhook.WithHandlerTimeout(handlerTimeout),
 		webhook.WithStatuses(b.report), // of chat app 2's platform, which come to /hooks/chatapp2
 		webhook.WithPreferences(b.notePreference),
 		webhook.WithHook(webhook.LogHook(b.logger)),

@@ -24,17 +24,25 @@ func (b *bot) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 	}
 	b.logger.WarnContext(ctx, "bot: a message was not accepted", "reference_id", outcome.Reference,
 		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
-	reply, isChatApp2 := outcome.Message.(chatapp2.Message)
-	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
-	if isReply && !outcome.MayHaveBeenSent() && errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+	if isReplaced(outcome) {
+		reply := outcome.Message.(chatapp2.Message)
 		return b.replaceUnsent(ctx, outcome.Key, reply.To)
 	}
 	return nil
 }
 
+// isReplaced reports whether a message is a reply that did not go out because it was too late for the window.
+func isReplaced(outcome messagingriver.Outcome) bool {
+	_, isChatApp2 := outcome.Message.(chatapp2.Message)
+	isReply := isChatApp2 && strings.HasPrefix(outcome.Reference, prefixReply)
+	return isReply && !outcome.MayHaveBeenSent() && errors.Is(outcome.Err, messaging.ErrWindowClosed)
+}
+
 // toDo says what a person has to do about a message that was not accepted.
 func toDo(outcome messagingriver.Outcome) string {
 	switch {
+	case isReplaced(outcome):
+		return "nothing: a template replaces it"
 	case outcome.Verdict == messaging.Unknown:
 		return `it may have gone out: see "outbox list", and decide by "outbox resolve"`
 	case errors.Is(outcome.Err, messaging.ErrOptedOut):
