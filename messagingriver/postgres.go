@@ -131,7 +131,7 @@ func postgresStatements() statements {
 			RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`,
 		countProbe: `
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '{pause}',
-				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT)))
+				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT), 'cause', CAST($4 AS TEXT)))
 			WHERE name = $1`,
 		chooseProbe: `
 			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))

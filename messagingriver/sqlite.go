@@ -133,7 +133,7 @@ func sqliteStatements() statements {
 			WHERE name = ?1 AND ` + isOnHold + `
 			RETURNING COALESCE(metadata->'pause'->>'probes', 0), COALESCE(metadata->'pause'->>'next', '')`,
 		countProbe: `
-			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3)
+			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3, '$.pause.cause', ?4)
 			WHERE name = ?1`,
 		chooseProbe: `
 			UPDATE river_job SET queue = ?2, scheduled_at = datetime('now', 'subsec', format('+%.3f seconds', ?3))

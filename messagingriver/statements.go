@@ -32,7 +32,7 @@ type statements struct {
 	pauseQueue       string // queue, cause, time of the next probe; returns 1
 	forgetPause      string // queue; removes the pause of the outbox from the metadata, so that no probe ends it; returns 1
 	lockPause        string // queue; returns the number of probes and the time of the next
-	countProbe       string // queue, number of probes, time of the next probe
+	countProbe       string // queue, number of probes, time of the next probe, cause
 	chooseProbe      string // queue, queue of its probes, seconds until the probe is due; returns 1
 	pauseProbes      string // queue, queue of its probes; moves probes of paused campaigns to the queue, as pauseCampaign does
 	releaseProbes    string // queue, queue of its probes; moves the probes to the queue, where they are due at once

@@ -108,11 +108,12 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 		return o.judge(ctx, a, messaging.Receipt{}, ErrExpired)
 	}
 	message, err := c.decode(job.Args.Message)
-	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
+	// The errors of decode name keys, but contain no content.
+	if errors.Is(err, messaging.ErrUnknownKey) {
 		return waitResult(time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
-	if err != nil { // the error may repeat content
-		return finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read")
+	if err != nil {
+		return finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read: "+err.Error())
 	}
 	return o.send(ctx, a, message)
 }
@@ -148,7 +149,7 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	channelWait := max(rule.channelWait, time.Until(breaker.Until))
 	o.updatePause(ctx, a, rule, channelWait)
 	if a.isFailedProbe(rule) {
-		nextProbe := o.pauseOf(a.job.Args.Channel).fail(ctx, channelWait)
+		nextProbe := o.pauseOf(a.job.Args.Channel).fail(ctx, rule.reason, channelWait)
 		if rule.channel == effectHeldBack { // the same message probes again
 			rule.messageWait = nextProbe
 		}
