@@ -17,6 +17,8 @@ type entry struct {
 	message messaging.Message
 	options messagingriver.InsertOptions
 	line    int
+
+	saysMarketing bool
 }
 
 // difference returns how the message that the outbox has for the key of an entry differs from that of the entry, or "".
@@ -128,7 +130,13 @@ func (l *loader) add(line fileLine) error {
 		return nil
 	}
 	l.firstLines[line.key] = line.number
-	l.batch = append(l.batch, entry{line.key, line.message, options, line.number})
+	l.batch = append(l.batch, entry{
+		key:           line.key,
+		message:       line.message,
+		options:       options,
+		line:          line.number,
+		saysMarketing: line.saysMarketing,
+	})
 	return nil
 }
 
@@ -171,7 +179,7 @@ func (l *loader) insert(ctx context.Context, entries []entry) error {
 		record, isKnown := known[e.key]
 		if !isKnown {
 			l.result.New++
-			l.noteRecipient(e)
+			l.noteCampaign(e)
 			continue
 		}
 		if difference := e.difference(record); difference != "" {
@@ -179,16 +187,25 @@ func (l *loader) insert(ctx context.Context, entries []entry) error {
 			continue
 		}
 		l.result.Known++
-		l.noteRecipient(e)
+		l.noteCampaign(e)
 	}
 	return nil
 }
 
-// noteRecipient notes a line of a campaign if an earlier line of the campaign has its recipient.
-func (l *loader) noteRecipient(e entry) {
-	if e.options.Campaign == "" { // several messages about orders, for example, may go to one person
+// noteCampaign notes what to warn about if a line is of a campaign. Messages without one, such as about orders, are rarely marketing, and several
+// may go to one person.
+func (l *loader) noteCampaign(e entry) {
+	if e.options.Campaign == "" {
 		return
 	}
+	if !e.saysMarketing {
+		l.result.NotMarketing++
+	}
+	l.noteRecipient(e)
+}
+
+// noteRecipient notes a line of a campaign if an earlier line of the campaign has its recipient.
+func (l *loader) noteRecipient(e entry) {
 	recipient := campaignRecipient{e.key.Channel, e.options.Campaign, recipientOf(e.message)}
 	first, isRepeated := l.recipients[recipient]
 	if isRepeated {
