@@ -90,13 +90,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 		if errors.Is(err, io.EOF) {
 			return l.flush(ctx)
 		}
-		if err == nil {
-			err = l.add(line)
-		}
-		if err != nil {
-			err = l.leaveOut(line.number, err)
-		}
-		if err != nil {
+		if err := l.take(line, err); err != nil {
 			return errors.Join(l.flush(ctx), err)
 		}
 		if len(l.batch) < batchSize {
@@ -106,6 +100,17 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 			return err
 		}
 	}
+}
+
+// take adds a line to the batch or, with skipInvalid, leaves out a line that is invalid. readErr is the error of reading it.
+func (l *loader) take(line fileLine, readErr error) error {
+	if readErr != nil {
+		return l.leaveOut(line.number, readErr)
+	}
+	if err := l.add(line); err != nil {
+		return l.leaveOut(line.number, err)
+	}
+	return nil
 }
 
 // leaveOut notes a line that is invalid, with skipInvalid. Otherwise it returns the error of the line with its number.
@@ -155,18 +160,24 @@ func (l *loader) flush(ctx context.Context) error {
 // it are enqueued, too.
 func (l *loader) insertEach(ctx context.Context, entries []entry) error {
 	for _, e := range entries {
-		err := l.insert(ctx, []entry{e})
-		if errors.Is(err, messaging.ErrInvalid) {
-			err = e.wrong(err)
-		}
-		if err != nil {
-			err = l.leaveOut(e.line, err)
-		}
-		if err != nil {
+		if err := l.insertAlone(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// insertAlone enqueues a message in a transaction of its own or, with skipInvalid, leaves out its line if it is invalid.
+func (l *loader) insertAlone(ctx context.Context, e entry) error {
+	err := l.insert(ctx, []entry{e})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, messaging.ErrInvalid):
+		return l.leaveOut(e.line, e.wrong(err))
+	default:
+		return l.leaveOut(e.line, err)
+	}
 }
 
 // insert enqueues messages in one transaction and notes what became of their lines.
