@@ -54,11 +54,12 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 }
 
 // resolveOne carries out a decision about one message in a transaction of its own and reports whether it applied.
-func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key) (isResolved bool, err error) {
+func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key) (bool, error) {
 	if err := ctx.Err(); err != nil { // inTx would not end with ctx
 		return false, fmt.Errorf("messagingriver: %w", err)
 	}
-	err = o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+	isResolved := false
+	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		retry := func(id int64) error { return o.database.retry(ctx, tx, id) }
 		var err error
 		isResolved, err = o.resolve(ctx, tx, decision, key, retry)

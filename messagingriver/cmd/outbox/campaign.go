@@ -31,7 +31,7 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 			return err
 		}
 		text := fmt.Sprintf("%s: %d\n", verb, changed)
-		if err := op.print(cmd.OutOrStdout(), result{Done: verb, Messages: &changed}, text); err != nil {
+		if err = op.print(cmd.OutOrStdout(), result{Done: verb, Messages: &changed}, text); err != nil {
 			return err
 		}
 		hint, err := campaignHint(cmd.Context(), db, verb, name, changed)

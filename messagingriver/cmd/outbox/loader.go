@@ -90,7 +90,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 		if errors.Is(err, io.EOF) {
 			return l.flush(ctx)
 		}
-		if err := l.take(line, err); err != nil {
+		if err = l.take(line, err); err != nil {
 			return errors.Join(l.flush(ctx), err)
 		}
 		if len(l.batch) < batchSize {
