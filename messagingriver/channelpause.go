@@ -16,8 +16,8 @@ import (
 // the queue is empty. The message leaves it when its attempt ends, unless the same message is to probe again. If it expires before, the
 // maintenance moves it out. A message that is not due until long after the next probe is moved out by the next choose.
 //
-// The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
-// may begin. A pause with another timestamp was made by a person; the outbox never ends it.
+// The member "pause" in the metadata of the queue has the time of the pause, its cause, which is the failure of the last probe if there was one,
+// how many requests have probed, and when the next one may begin. A pause with another timestamp was made by a person; the outbox never ends it.
 type channelPause struct {
 	database *database
 	logger   *slog.Logger
@@ -111,8 +111,8 @@ func (p *channelPause) moveOutPostponed(ctx context.Context, tx riverdriver.Exec
 	return p.database.execOn(ctx, tx, p.database.statements.returnPostponed, p.queue, p.probes, later.Seconds())
 }
 
-// fail records that the request of a probe failed, and returns how long the next request waits: at least as long as least.
-func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Duration {
+// fail records why the request of a probe failed, and returns how long the next request waits: at least as long as least.
+func (p *channelPause) fail(ctx context.Context, cause string, least time.Duration) time.Duration {
 	wait := max(least, probeBackoff(0))
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		state, err := p.lock(ctx, tx)
@@ -122,7 +122,7 @@ func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Durat
 		probes := state.probes + 1
 		wait = max(least, probeBackoff(probes))
 		next := p.now().Add(wait).Format(time.RFC3339Nano)
-		return p.database.execOn(ctx, tx, p.database.statements.countProbe, p.queue, probes, next)
+		return p.database.execOn(ctx, tx, p.database.statements.countProbe, p.queue, probes, next, cause)
 	})
 	if err != nil {
 		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "queue", p.queue, "error", err)

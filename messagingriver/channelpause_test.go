@@ -313,6 +313,28 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 	})
 }
 
+// The trouble that began the pause may be over while another lasts.
+func TestCauseOfAPauseIsThatOfTheLastProbe(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		service.Inject(messagingtest.FaultDropUnread(), 100)
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
+		cause := func() string {
+			status, err := r.Status(t.Context())
+			require.NoError(t, err)
+			return status[2].Cause
+		}
+		r.start(t)
+		require.Eventually(t, func() bool { return strings.Contains(cause(), "HTTP 429") }, patience, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(cause(), "unknown outcome") }, patience, 20*time.Millisecond)
+		require.NotContains(t, cause(), "429")
+		require.True(t, isPaused(t, r))
+	})
+}
+
 // A 403 may be about one message. When it opens the breaker it is about the account, and no further message is cancelled.
 func TestForbiddenAccountPausesTheChannel(t *testing.T) {
 	t.Parallel()

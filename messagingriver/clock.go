@@ -47,7 +47,7 @@ func (o *Outbox[TTx]) restart(r *run) {
 	}
 	worker, err := o.startWorker(r.ctx)
 	if err != nil {
-		o.options.Logger.ErrorContext(r.ctx, "messagingriver: this process cannot work again", "error", err)
+		o.options.Logger.ErrorContext(r.ctx, "messagingriver: this process cannot work yet and will try again", "error", err)
 		return
 	}
 	r.setWorker(worker)

@@ -283,17 +283,24 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	close(first.done)
 	require.True(t, o.process.begin(first))
 	stopped := make(chan error)
-	for range 2 {
-		go func() { stopped <- o.Stop(t.Context()) }()
-		<-worker.called
-	}
+	go func() { stopped <- o.Stop(t.Context()) }()
+	<-worker.called
 	worker.released <- struct{}{}
 	assert.NoError(t, <-stopped)
 	assert.Nil(t, o.process.currentRun())
+
+	late := newRun(t.Context())
+	late.setWorker(worker)
+	close(late.done)
+	require.True(t, o.process.begin(late))
+	late.stopping <- struct{}{} // as another call of Stop that stops the worker
+	go func() { stopped <- o.Stop(t.Context()) }()
+	<-late.ctx.Done() // the call has found its run
+	o.process.end(late)
 	next := newRun(t.Context())
 	next.setWorker(worker)
 	require.True(t, o.process.begin(next))
-	worker.released <- struct{}{}
+	<-late.stopping
 	assert.NoError(t, <-stopped)
 	assert.Same(t, next, o.process.currentRun())
 	assert.NoError(t, next.ctx.Err())

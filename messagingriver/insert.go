@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -90,7 +89,7 @@ func (i *InsertOptions) complete() error {
 		return fmt.Errorf("messagingriver: InsertOptions.Expire must not be negative, got %v", i.Expire)
 	case i.MaxAttempts < 0 || i.MaxAttempts > mostAttempts:
 		return fmt.Errorf("messagingriver: InsertOptions.MaxAttempts must be 0 to %d, got %d", mostAttempts, i.MaxAttempts)
-	case !isStorable(i.Campaign):
+	case !reference.IsStorable(i.Campaign):
 		return errors.New("messagingriver: InsertOptions.Campaign must be at most 255 bytes of UTF-8 without a zero byte")
 	}
 	i.Priority = cmp.Or(i.Priority, Normal)
@@ -230,7 +229,7 @@ func (o *Outbox[TTx]) argsOf(message messaging.Message) (messageArgs, error) {
 	if err := c.validate(message); err != nil {
 		return args, err
 	}
-	if !isStorable(args.Reference) || args.Reference == "" {
+	if !reference.IsStorable(args.Reference) || args.Reference == "" {
 		return args, fmt.Errorf("ReferenceID: want 1 to 255 bytes of UTF-8 without a zero byte, got %d bytes: %w",
 			len(args.Reference), messaging.ErrInvalid)
 	}
@@ -240,11 +239,6 @@ func (o *Outbox[TTx]) argsOf(message messaging.Message) (messageArgs, error) {
 		err = fmt.Errorf("a text of the message has a zero byte, which PostgreSQL cannot store: %w", messaging.ErrInvalid)
 	}
 	return args, err
-}
-
-// isStorable reports whether a name has at most 255 bytes, which PostgreSQL can store.
-func isStorable(name string) bool {
-	return len(name) <= 255 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
 // hasZeroByte reports whether a string in a JSON value has a zero byte.

@@ -119,6 +119,32 @@ func TestStopDoesNotWaitForTheDatabase(t *testing.T) {
 	require.Less(t, time.Since(began), 3*time.Second)
 }
 
+// Stop returns when its context ends, even while another call of Stop waits for a request.
+func TestStopDoesNotWaitForAnotherStop(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		service.Inject(messagingtest.FaultSlow(3*time.Second), 1)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		sends := sendsOf(service)
+		r.start(t)
+		require.Eventually(t, func() bool { return sends.Load() == 1 }, patience, 5*time.Millisecond)
+		first := make(chan error, 1)
+		go func() { first <- r.Stop(t.Context()) }()
+		time.Sleep(500 * time.Millisecond)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, r.Stop(ctx), context.DeadlineExceeded)
+		require.Empty(t, first, "the first call waits for the request")
+		require.NoError(t, r.Stop(t.Context()))
+		require.NoError(t, <-first)
+		require.Equal(t, completed, show(t, r, "a").State)
+		require.NoError(t, r.Stop(t.Context()), "it is stopped already")
+	})
+}
+
 func TestMigrateTwice(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

@@ -70,7 +70,7 @@ func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
 }
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
-// they were resolved as Sent.
+// they were resolved as Sent. It begins no further one after statementTimeout; the next run of the maintenance goes on.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
@@ -78,12 +78,16 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	var errs error
 	for _, job := range found.Jobs {
-		if err := o.recordLateOutcome(ctx, job.ID); err != nil {
-			return err
+		if ctx.Err() != nil {
+			break
 		}
+		errs = errors.Join(errs, o.recordLateOutcome(ctx, job.ID))
 	}
-	return nil
+	return errs
 }
 
 // recordLateOutcome completes a message and enqueues the call of OnOutcome, in one transaction.

@@ -23,6 +23,9 @@ func (r markRules) isInDoubt(m *metadata, _ int) bool { return r.hasRecordedDoub
 func (markRules) keepDoubt(facts) {}
 
 // attemptTokens tell on PostgreSQL whether an attempt began a request and recorded no outcome. Each attempt has a token of its own.
+//
+// An attempt ends no doubt about another one, even if River writes its facts after the other has begun: they name only its own token and, if its
+// mark is uncertain, that of an earlier attempt that is not in doubt.
 type attemptTokens struct {
 	// BegunToken is of the attempt that wrote its mark last, directly before its request, and BegunAt is when it did. The statement writeMarks
 	// writes them.
@@ -100,16 +103,23 @@ func (r markRules) write(ctx context.Context, marks []*mark) error {
 
 // settleMark records in the metadata that the outcome of the attempt is known, so that its mark leaves no doubt.
 func (a *attempt) settleMark(f facts) {
+	hasEntered := a.progress.hasEntered()
 	switch {
-	case a.mark == markWritten:
-		f[keyEnded] = a.token
-		if !a.progress.hasEntered() { // the record shows no request
-			f[keyUnsent] = a.token
-		}
-	case a.mark == markUncertain && !a.progress.hasEntered():
-		// The attempt made no request. The facts name only tokens of this attempt and of an earlier one that is not in doubt. So they cannot
-		// end the doubt about another attempt, even if River writes them after that attempt has begun.
-		f[keyUnsent] = a.token
-		f[keyEnded] = a.metadata.BegunToken // the mark in the database may still be that of the earlier attempt
+	case a.mark == markWritten && hasEntered:
+		a.recordEnded(f)
+	case a.mark != markNone && !hasEntered:
+		a.recordUnsent(f)
+	}
+}
+
+// recordEnded records that the outcome of the attempt's request is known.
+func (a *attempt) recordEnded(f facts) { f[keyEnded] = a.token }
+
+// recordUnsent records that the attempt made no request, although its mark was written, or may have been.
+func (a *attempt) recordUnsent(f facts) {
+	f[keyUnsent] = a.token
+	f[keyEnded] = a.token
+	if a.mark == markUncertain { // the mark in the database may still be that of the earlier attempt
+		f[keyEnded] = a.metadata.BegunToken
 	}
 }

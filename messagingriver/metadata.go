@@ -33,7 +33,7 @@ type metadata struct {
 	// UnknownUntil is when the message is discarded if its outcome is still unknown. It counts while UnknownSince is set.
 	UnknownUntil time.Time `json:"unknown_until,omitzero"`
 	// UnknownReason is why the outcome became unknown. It is empty if a process recorded none.
-	UnknownReason string `json:"unknown_reason"`
+	UnknownReason string `json:"unknown_reason,omitempty"`
 
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`

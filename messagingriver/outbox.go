@@ -239,10 +239,10 @@ func checkSchema(name string) error {
 	return nil
 }
 
-// lookups is the queue of messages that are looked up.
+// queueLookups is the queue of messages that are looked up.
 const queueLookups = "messaging_lookups"
 
-// expired is the queue of messages that expired while they waited.
+// queueExpired is the queue of messages that expired while they waited.
 const queueExpired = "messaging_expired"
 
 // queueOf returns the queue of a channel.

@@ -52,6 +52,22 @@ func TestInsertManyReturningKnown(t *testing.T) {
 	})
 }
 
+// A message without options and attempts needs nothing else.
+func TestMetadataOfANewMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		var keys []string
+		for key := range metadataOf(t, r, "a") {
+			if !strings.HasPrefix(key, "river:") {
+				keys = append(keys, key)
+			}
+		}
+		require.Equal(t, []string{"max_attempts"}, keys)
+	})
+}
+
 func TestOutboxDeletesContentOfAccepted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

@@ -372,3 +372,37 @@ func TestOutcomeAfterARescueIsReportedOnce(t *testing.T) {
 		require.Empty(t, service.Sent())
 	})
 }
+
+// A late outcome that the database refuses to record does not keep others from being recorded.
+func TestLateOutcomeThatFailsBlocksNoOther(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		for _, reference := range []string{"a", "b", "c"} {
+			r.insert(t, messagingriver.InsertOptions{}, text(reference))
+		}
+		merge := `jsonb_patch(metadata, '{"verdict": "accepted"}')`
+		if t.isPostgres {
+			merge = `metadata || '{"verdict": "accepted"}'`
+		}
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at, metadata = "+merge)
+		refuseUpdates(t, r, "b")
+		r.start(t)
+		await(t, r, "a", completed)
+		await(t, r, "c", completed)
+		require.Equal(t, discarded, show(t, r, "b").State)
+	})
+}
+
+// refuseUpdates makes the database refuse to change the job of a message.
+func refuseUpdates(t test, r rig, reference string) {
+	t.Helper()
+	if !t.isPostgres {
+		r.exec(t, `CREATE TRIGGER refuse BEFORE UPDATE ON JOBS WHEN OLD.args->>'reference' = '`+reference+`'
+			BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+		return
+	}
+	r.exec(t, `CREATE FUNCTION JOBS_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`)
+	r.exec(t, `CREATE TRIGGER refuse BEFORE UPDATE ON JOBS FOR EACH ROW
+		WHEN (OLD.args->>'reference' = '`+reference+`') EXECUTE FUNCTION JOBS_refuse()`)
+}

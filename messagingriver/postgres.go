@@ -11,18 +11,23 @@ const isInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
 
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
 func postgresStatements() statements {
-	const (
-		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
-		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
-		isInDoubt = isInDoubtOnPostgres
-		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
-		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
-			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
-		isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
-	)
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
 
+		messageStatements:  postgresMessages(),
+		campaignStatements: postgresCampaigns(),
+		queueStatements:    postgresQueues(),
+		probeStatements:    postgresProbes(),
+	}
+}
+
+// postgresMessages returns the statements about messages.
+func postgresMessages() messageStatements {
+	const (
+		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
+		isInDoubt = isInDoubtOnPostgres
+	)
+	return messageStatements{
 		// A running job is only marked, and its worker completes it.
 		resolveSent: `
 			UPDATE river_job SET
@@ -72,7 +77,6 @@ func postgresStatements() statements {
 			UPDATE river_job SET args = args - 'message'
 			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
 		withReference: `args @> jsonb_build_object('reference', CAST(@reference AS TEXT))`,
-
 		writeMarks: `
 			WITH attempt AS (
 				SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
@@ -84,7 +88,21 @@ func postgresStatements() statements {
 				RETURNING attempt.token
 			)
 			SELECT COALESCE(array_agg(token), '{}') FROM marked`,
+		messageCount:     countPostgresMessages(isAny),
+		openMessageCount: countPostgresMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
+	}
+}
 
+// postgresCampaigns returns the statements about campaigns.
+func postgresCampaigns() campaignStatements {
+	const (
+		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
+		isInDoubt = isInDoubtOnPostgres
+		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
+		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
+			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+	)
+	return campaignStatements{
 		allCampaigns:     countPostgresCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
 		oneCampaign:      countPostgresCampaigns(isOfOne),
 		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
@@ -114,7 +132,13 @@ func postgresStatements() statements {
 				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
+	}
+}
 
+// postgresQueues returns the statements about queues and their pauses.
+func postgresQueues() queueStatements {
+	const isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
+	return queueStatements{
 		pauseQueue: `
 			UPDATE river_queue SET paused_at = now(), updated_at = now(),
 				metadata = metadata || jsonb_build_object('pause', jsonb_build_object(
@@ -129,9 +153,22 @@ func postgresStatements() statements {
 			UPDATE river_queue SET updated_at = now()
 			WHERE name = $1 AND ` + isOnHold + `
 			RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`,
+		queuesOnHold: `SELECT jsonb_agg(name) FROM river_queue WHERE ` + isOnHold,
+		queueStatus: `
+			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
+				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
+			FROM river_queue`,
+	}
+}
+
+// postgresProbes returns the statements about the probes of paused channels.
+func postgresProbes() probeStatements {
+	const isInDoubt = isInDoubtOnPostgres
+	return probeStatements{
 		countProbe: `
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '{pause}',
-				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT)))
+				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT), 'cause', CAST($4 AS TEXT)))
 			WHERE name = $1`,
 		chooseProbe: `
 			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))
@@ -155,14 +192,6 @@ func postgresStatements() statements {
 		returnPostponed: `
 			UPDATE river_job SET queue = $1
 			WHERE queue = $2 AND state IN ('retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => CAST($3 AS FLOAT8))`,
-		queuesOnHold: `SELECT jsonb_agg(name) FROM river_queue WHERE ` + isOnHold,
-		queueStatus: `
-			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
-				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
-				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
-			FROM river_queue`,
-		messageCount:     countPostgresMessages(isAny),
-		openMessageCount: countPostgresMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
 	}
 }
 

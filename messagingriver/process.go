@@ -24,6 +24,8 @@ type run struct {
 	ctx  context.Context //nolint:containedctx // ends when Stop is called
 	stop context.CancelFunc
 	done chan struct{} // closed when the maintenance has ended
+	// stopping holds a value while a call of Stop stops the worker. Other calls wait here, because a second Stop of River ignores its context.
+	stopping chan struct{}
 
 	// worker is the started client of River, or nil while the clock of the process is wrong. It belongs to Start, then to the maintenance, and
 	// to Stop when done is closed.
@@ -34,7 +36,7 @@ type run struct {
 // newRun returns a run with the values of ctx.
 func newRun(ctx context.Context) *run {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	return &run{ctx: ctx, stop: stop, done: make(chan struct{})}
+	return &run{ctx: ctx, stop: stop, done: make(chan struct{}), stopping: make(chan struct{}, 1)}
 }
 
 func (r *run) setWorker(worker riverWorker) {
@@ -144,6 +146,20 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("messagingriver: %w", ctx.Err())
 	}
+	select {
+	case r.stopping <- struct{}{}:
+		defer func() { <-r.stopping }()
+	case <-ctx.Done():
+		return fmt.Errorf("messagingriver: %w", ctx.Err())
+	}
+	if o.process.currentRun() != r { // another call has stopped it
+		return nil
+	}
+	return o.stopRun(ctx, r)
+}
+
+// stopRun stops the worker of a run whose maintenance has ended, and ends the run.
+func (o *Outbox[TTx]) stopRun(ctx context.Context, r *run) error {
 	if r.worker != nil {
 		if err := r.worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)

@@ -38,18 +38,23 @@ const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALE
 
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
 func sqliteStatements() statements {
-	const (
-		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
-		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
-		isInDoubt = isInDoubtOnSQLite
-		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
-		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
-			AND EXISTS (SELECT 1 FROM json_each(metadata, '$.classes') WHERE value = 'postponed') AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
-		isOnHold = `metadata->'pause'->>'at' = paused_at`
-	)
 	return statements{
 		clock: `SELECT unixepoch('subsec')`,
 
+		messageStatements:  sqliteMessages(),
+		campaignStatements: sqliteCampaigns(),
+		queueStatements:    sqliteQueues(),
+		probeStatements:    sqliteProbes(),
+	}
+}
+
+// sqliteMessages returns the statements about messages.
+func sqliteMessages() messageStatements {
+	const (
+		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
+		isInDoubt = isInDoubtOnSQLite
+	)
+	return messageStatements{
 		// A running job is only marked, and its worker completes it.
 		resolveSent: `
 			UPDATE river_job SET
@@ -99,8 +104,22 @@ func sqliteStatements() statements {
 		deleteContent: `
 			UPDATE river_job SET args = jsonb_remove(args, '$.message')
 			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
-		withReference: `args->>'reference' = @reference`,
+		withReference:    `args->>'reference' = @reference`,
+		messageCount:     countSQLiteMessages(isAny),
+		openMessageCount: countSQLiteMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
+	}
+}
 
+// sqliteCampaigns returns the statements about campaigns.
+func sqliteCampaigns() campaignStatements {
+	const (
+		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
+		isInDoubt = isInDoubtOnSQLite
+		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
+		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
+			AND EXISTS (SELECT 1 FROM json_each(metadata, '$.classes') WHERE value = 'postponed') AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+	)
+	return campaignStatements{
 		allCampaigns:     countSQLiteCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
 		oneCampaign:      countSQLiteCampaigns(isOfOne),
 		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
@@ -117,7 +136,13 @@ func sqliteStatements() statements {
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
 				metadata = jsonb_patch(metadata, '{"reason": "its campaign was cancelled", "classes": null}')
 			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+	}
+}
 
+// sqliteQueues returns the statements about queues and their pauses.
+func sqliteQueues() queueStatements {
+	const isOnHold = `metadata->'pause'->>'at' = paused_at`
+	return queueStatements{
 		pauseQueue: `
 			UPDATE river_queue SET paused_at = datetime('now', 'subsec'), updated_at = datetime('now', 'subsec'),
 				metadata = jsonb_patch(metadata, json_object('pause', json_object(
@@ -132,8 +157,21 @@ func sqliteStatements() statements {
 			UPDATE river_queue SET updated_at = datetime('now', 'subsec')
 			WHERE name = ?1 AND ` + isOnHold + `
 			RETURNING COALESCE(metadata->'pause'->>'probes', 0), COALESCE(metadata->'pause'->>'next', '')`,
+		queuesOnHold: `SELECT json_group_array(name) FROM river_queue WHERE ` + isOnHold,
+		queueStatus: `
+			SELECT json_group_array(json_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
+				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
+			FROM river_queue`,
+	}
+}
+
+// sqliteProbes returns the statements about the probes of paused channels.
+func sqliteProbes() probeStatements {
+	const isInDoubt = isInDoubtOnSQLite
+	return probeStatements{
 		countProbe: `
-			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3)
+			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3, '$.pause.cause', ?4)
 			WHERE name = ?1`,
 		chooseProbe: `
 			UPDATE river_job SET queue = ?2, scheduled_at = datetime('now', 'subsec', format('+%.3f seconds', ?3))
@@ -154,14 +192,6 @@ func sqliteStatements() statements {
 			UPDATE river_job SET queue = ?1
 			WHERE queue = ?2 AND state IN ('retryable', 'scheduled')
 				AND scheduled_at > datetime('now', 'subsec', format('+%.3f seconds', ?3))`,
-		queuesOnHold: `SELECT json_group_array(name) FROM river_queue WHERE ` + isOnHold,
-		queueStatus: `
-			SELECT json_group_array(json_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
-				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
-				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
-			FROM river_queue`,
-		messageCount:     countSQLiteMessages(isAny),
-		openMessageCount: countSQLiteMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
 	}
 }
 

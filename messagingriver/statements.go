@@ -5,21 +5,30 @@ package messagingriver
 type statements struct {
 	clock string // returns the time of the database in seconds since 1970
 
-	// Messages. A message in doubt was rescued from a process that may have sent it.
-	resolveSent     string // channel, reference; returns the ID of the job
-	resolveResend   string // channel, reference; returns the ID of the job
-	resolveDrop     string // channel, reference; returns the ID of the job
-	moveInDoubt     string // queue of lookups; moves messages in doubt there
-	reviveCancelled string // queue of lookups; moves cancelled messages there that may have been sent
-	moveExpired     string // queue of expired messages, queue of a channel or of its probes
-	completeLate    string // job; completes a message that was recorded as accepted late; returns 1
-	deleteContent   string // deletes the content of 1,000 messages that were accepted
-	withReference   string // a condition of River's list, with the parameter @reference
+	messageStatements
+	campaignStatements
+	queueStatements
+	probeStatements
+}
 
-	// Marks, on PostgreSQL alone.
-	writeMarks string // IDs, times and tokens of attempts; returns the tokens that were written
+// messageStatements are about messages. A message in doubt was rescued from a process that may have sent it.
+type messageStatements struct {
+	resolveSent      string // channel, reference; returns the ID of the job
+	resolveResend    string // channel, reference; returns the ID of the job
+	resolveDrop      string // channel, reference; returns the ID of the job
+	moveInDoubt      string // queue of lookups; moves messages in doubt there
+	reviveCancelled  string // queue of lookups; moves cancelled messages there that may have been sent
+	moveExpired      string // queue of expired messages, queue of a channel or of its probes
+	completeLate     string // job; completes a message that was recorded as accepted late; returns 1
+	deleteContent    string // deletes the content of 1,000 messages that were accepted
+	withReference    string // a condition of River's list, with the parameter @reference
+	writeMarks       string // on PostgreSQL alone: IDs, times and tokens of attempts; returns the tokens that were written
+	messageCount     string // returns a JSON array of messageCount
+	openMessageCount string // like messageCount, without completed and cancelled messages
+}
 
-	// Campaigns.
+// campaignStatements are about campaigns.
+type campaignStatements struct {
 	allCampaigns     string // returns a JSON array of campaignCount
 	oneCampaign      string // campaign; returns a JSON array of campaignCount
 	isCampaignPaused string // campaign; returns whether one of its messages is pending
@@ -27,21 +36,25 @@ type statements struct {
 	wakeCampaign     string // campaign; makes messages that a guard postponed due, paused or not; see changeMany
 	resumeCampaign   string // campaign; makes paused messages wait again; see changeMany
 	cancelCampaign   string // campaign; see changeMany
+}
 
-	// Queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.
-	pauseQueue       string // queue, cause, time of the next probe; returns 1
-	forgetPause      string // queue; removes the pause of the outbox from the metadata, so that no probe ends it; returns 1
-	lockPause        string // queue; returns the number of probes and the time of the next
-	countProbe       string // queue, number of probes, time of the next probe
+// queueStatements are about queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.
+type queueStatements struct {
+	pauseQueue   string // queue, cause, time of the next probe; returns 1
+	forgetPause  string // queue; removes the pause of the outbox from the metadata, so that no probe ends it; returns 1
+	lockPause    string // queue; returns the number of probes and the time of the next
+	queuesOnHold string // returns a JSON array of the names of queues that the outbox paused
+	queueStatus  string // returns a JSON array of queueStatus
+}
+
+// probeStatements are about the probes of channels that the outbox paused.
+type probeStatements struct {
+	countProbe       string // queue, number of probes, time of the next probe, cause
 	chooseProbe      string // queue, queue of its probes, seconds until the probe is due; returns 1
 	pauseProbes      string // queue, queue of its probes; moves probes of paused campaigns to the queue, as pauseCampaign does
 	releaseProbes    string // queue, queue of its probes; moves the probes to the queue, where they are due at once
 	releaseForgotten string // like releaseProbes, if the queue is not paused: a person resumed it in River UI
 	returnPostponed  string // queue, queue of its probes, seconds; moves probes that are due later than that to the queue
-	queuesOnHold     string // returns a JSON array of the names of queues that the outbox paused
-	queueStatus      string // returns a JSON array of queueStatus
-	messageCount     string // returns a JSON array of messageCount
-	openMessageCount string // like messageCount, without completed and cancelled messages
 }
 
 // The statements that are the same on both databases. SQLite takes $1, too, if the parameters appear in the order of their numbers.

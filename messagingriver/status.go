@@ -20,7 +20,8 @@ type ChannelStatus struct {
 	Oldest time.Duration `json:"oldest"`
 	// Paused reports whether the queue is paused.
 	Paused bool `json:"paused"`
-	// Cause is why the outbox paused the queue, or "" if a person did.
+	// Cause is why the outbox pauses the queue: the failure that began the pause or, after a probe failed, that of the last probe. It is "" if a
+	// person paused the queue.
 	Cause string `json:"cause,omitempty"`
 	// NextRequest is when the next request may begin while the outbox pauses the queue, or zero. It is in the past if no message waits.
 	NextRequest time.Time `json:"nextRequest,omitzero"`

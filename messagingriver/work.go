@@ -108,11 +108,12 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 		return o.judge(ctx, a, messaging.Receipt{}, ErrExpired)
 	}
 	message, err := c.decode(job.Args.Message)
-	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
+	// The errors of decode name keys, but contain no content.
+	if errors.Is(err, messaging.ErrUnknownKey) {
 		return waitResult(time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
-	if err != nil { // the error may repeat content
-		return finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read")
+	if err != nil {
+		return finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read: "+err.Error())
 	}
 	return o.send(ctx, a, message)
 }
@@ -138,45 +139,41 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 	return o.judge(ctx, a, receipt, err)
 }
 
-// judge returns what follows from an attempt, after it has begun, prolonged or ended the pause of the channel.
+// judge returns what follows from an attempt.
 func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.Receipt, err error) result {
 	if a.mayHaveLostJob(err) {
 		return o.giveBack(ctx, a)
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	rule := a.classify(err, breaker.Open)
-	channelWait := max(rule.channelWait, time.Until(breaker.Until))
-	o.updatePause(ctx, a, rule, channelWait)
-	if a.isFailedProbe(rule) {
-		nextProbe := o.pauseOf(a.job.Args.Channel).fail(ctx, channelWait)
-		if rule.channel == effectHeldBack { // the same message probes again
-			rule.messageWait = nextProbe
-		}
-	}
-	var r result
-	switch {
-	case rule.action == actionComplete:
-		r = acceptedResult(receipt)
-	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
-		r = resolvedResult()
-	default:
-		r = a.resultOf(rule, o.options.SettleFor)
-	}
-	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
-		a.settleMark(r.facts)
-	}
-	return r
+	rule.channelWait = max(rule.channelWait, time.Until(breaker.Until))
+	rule = o.settleChannel(ctx, a, rule)
+	return o.resultAfter(ctx, a, rule, receipt)
 }
 
-// updatePause begins or ends the pause of the channel after an attempt. wait is how long the next request of the channel waits at least.
-func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling, wait time.Duration) {
+// settleChannel begins, prolongs or ends the pause of the channel after an attempt. It returns the ruling with the wait of a message that probes
+// again.
+func (o *Outbox[TTx]) settleChannel(ctx context.Context, a *attempt, rule ruling) ruling {
+	o.updatePause(ctx, a, rule)
+	if !a.isFailedProbe(rule) {
+		return rule
+	}
+	nextProbe := o.pauseOf(a.job.Args.Channel).fail(ctx, rule.reason, rule.channelWait)
+	if rule.channel == effectHeldBack { // the same message probes again
+		rule.messageWait = nextProbe
+	}
+	return rule
+}
+
+// updatePause begins or ends the pause of the channel after an attempt.
+func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, rule ruling) {
 	pause := o.pauseOf(a.job.Args.Channel)
 	isProbing := isProbe(a.job) // the channel is paused already
 	needsPause := rule.channel == effectSuspected || rule.channel == effectHeldBack
 	switch {
 	case !isProbing && needsPause:
 		a.channel.halt.begin()
-		pause.begin(ctx, rule.reason, wait)
+		pause.begin(ctx, rule.reason, rule.channelWait)
 	case isProbing && rule.channel == effectWorks:
 		a.channel.halt.end()
 		pause.end(ctx)
@@ -205,6 +202,23 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	}
 	r := waitResult(time.Second, reason)
 	a.settleMark(r.facts)
+	return r
+}
+
+// resultAfter returns what follows for a job from the ruling on an attempt. A message that was resolved as Sent during its request is completed.
+func (o *Outbox[TTx]) resultAfter(ctx context.Context, a *attempt, rule ruling, receipt messaging.Receipt) result {
+	var r result
+	switch {
+	case rule.action == actionComplete:
+		r = acceptedResult(receipt)
+	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
+		r = resolvedResult()
+	default:
+		r = a.resultOf(rule, o.options.SettleFor)
+	}
+	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
+		a.settleMark(r.facts)
+	}
 	return r
 }
 

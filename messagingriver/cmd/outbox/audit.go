@@ -201,7 +201,7 @@ func (a *auditor) add(c comparison) {
 }
 
 // countListed returns how often the service lists each reference ID, without rows of messages that it refused. It begins an hour before the
-// period: an SMS that was enqueued in the period may be listed earlier by the service's clock.
+// period: an SMS that was sent in the period may be listed earlier by the service's clock.
 func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	options := sms.ListOptions{CreatedAfter: a.since().Add(-time.Hour), PageSize: 500}
 	listed := map[string]int{}
@@ -248,8 +248,9 @@ func explainListing(err error) error {
 
 // compareJobs compares the SMS of the outbox with the listing, and removes them from it.
 func (a *auditor) compareJobs(ctx context.Context, listed map[string]int) error {
-	rows, err := a.db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at, finalized_at FROM JOBS
-		WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
+	rows, err := a.db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at, attempted_at, finalized_at,
+			COALESCE(metadata->>'begun_at', ''), COALESCE(metadata->>'unknown_since', ''), metadata->'river:rescue_count' IS NOT NULL
+		FROM JOBS WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
 	if err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func (a *auditor) compareJobs(ctx context.Context, listed map[string]int) error 
 		}
 		job.Listed = listed[job.Reference]
 		delete(listed, job.Reference)
-		isOld := job.created.Before(a.since())
+		isOld := job.earliestRequest().Before(a.since())
 		if isOld && job.Listed == 0 { // the listing may begin later
 			continue
 		}
@@ -276,16 +277,39 @@ type smsJob struct {
 	comparison
 
 	created   time.Time
+	attempted time.Time // when a worker got it last, to send it or to look it up, or zero
 	finalized time.Time // zero while it waits or a worker has it
+
+	begun        time.Time // when its last request began, or zero: SQLite does not record it
+	unknownSince time.Time // when its outcome became unknown, or zero
+	isRescued    bool      // from a process that was killed
+}
+
+// earliestRequest returns a time before which the request of the SMS did not begin. An SMS can be sent long after it was enqueued, and completed
+// long after it was sent.
+func (j smsJob) earliestRequest() time.Time {
+	switch {
+	case !j.begun.IsZero():
+		return j.begun
+	case j.attempted.IsZero(), j.isRescued: // it was sent elsewhere, or the process that sent it recorded no time
+		return j.created
+	case !j.unknownSince.IsZero(): // lookups came later
+		return j.unknownSince
+	default:
+		return j.attempted
+	}
 }
 
 // scanSMSJob reads a row of compareJobs.
 func scanSMSJob(rows *sql.Rows) (smsJob, error) {
 	var job smsJob
-	var queue string
-	var finalized sql.NullTime
-	err := rows.Scan(&job.Reference, &job.State, &queue, &job.created, &finalized)
+	var queue, begun, unknownSince string
+	var attempted, finalized sql.NullTime
+	err := rows.Scan(&job.Reference, &job.State, &queue, &job.created, &attempted, &finalized, &begun, &unknownSince, &job.isRescued)
+	job.attempted = attempted.Time
 	job.finalized = finalized.Time
+	job.begun, _ = time.Parse(time.RFC3339Nano, begun)               // it stays zero without one
+	job.unknownSince, _ = time.Parse(time.RFC3339Nano, unknownSince) // likewise
 	job.isLookedUp = queue == "messaging_lookups" && !finalized.Valid
 	return job, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,11 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -217,206 +214,10 @@ does the same with Outbox.Migrate.`,
 	return cmd
 }
 
-// overview is the state of the outbox.
-type overview struct {
-	Channels  []messagingriver.ChannelStatus
-	Campaigns []messagingriver.Campaign
-}
-
-// MarshalJSON writes durations as seconds, which programs in other languages can read.
-func (o overview) MarshalJSON() ([]byte, error) {
-	type channel struct {
-		messagingriver.ChannelStatus
-
-		Oldest float64 `json:"oldest"` // hides that of ChannelStatus
-	}
-	channels := make([]channel, len(o.Channels))
-	for i, status := range o.Channels {
-		channels[i] = channel{status, status.Oldest.Seconds()}
-	}
-	return json.Marshal(struct {
-		Channels  []channel                 `json:"channels"`
-		Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
-	}{channels, o.Campaigns})
-}
-
-func (op *operator) status() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: noArgs,
-		Long: `Count the messages by channel, state and campaign, and show which channels are paused. "outbox list --help" explains the states.
-
-The first four states are of messages that wait, the last three are final. The column "looked up" counts the SMS that wait and whose
-verdict is unknown: they may have been sent, and are looked up in the listing of the service. They are also counted under their
-state. The column "oldest" is how long the oldest message that is due has waited, in JSON in seconds; it includes no message that
-is looked up.`,
-		Example: `  outbox status
-  outbox status --json`,
-	}
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
-		channels, err := db.Status(cmd.Context())
-		if err != nil {
-			return err
-		}
-		campaigns, err := db.Campaigns(cmd.Context())
-		if err != nil {
-			return err
-		}
-		current := overview{channels, campaigns}
-		return op.print(cmd.OutOrStdout(), current, current.text())
-	})
-	return cmd
-}
-
-// statesInOrder returns River's states in the order in which a message passes through them.
-func statesInOrder() []rivertype.JobState {
-	return []rivertype.JobState{
-		rivertype.JobStatePending,
-		rivertype.JobStateScheduled,
-		rivertype.JobStateAvailable,
-		rivertype.JobStateRetryable,
-		rivertype.JobStateRunning,
-		rivertype.JobStateCompleted,
-		rivertype.JobStateCancelled,
-		rivertype.JobStateDiscarded,
-	}
-}
-
-// text returns the overview as a table, with a line for each pause, each channel with discarded messages and each campaign.
-func (o overview) text() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%-10s", "")
-	for _, state := range statesInOrder() {
-		fmt.Fprintf(&text, "%10s", state)
-	}
-	fmt.Fprintf(&text, "%11s%10s\n", "looked up", "oldest")
-	for _, channel := range o.Channels {
-		fmt.Fprintf(&text, "%-10s", channel.Channel)
-		for _, state := range statesInOrder() {
-			fmt.Fprintf(&text, "%10d", channel.States[state])
-		}
-		fmt.Fprintf(&text, "%11d%10v\n", channel.LookedUp, channel.Oldest.Round(time.Second))
-	}
-	for _, channel := range o.Channels {
-		if channel.Paused {
-			fmt.Fprintf(&text, "%s is paused: %s%s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")), nextRequestText(channel))
-		}
-		if n := channel.States[rivertype.JobStateDiscarded]; n > 0 {
-			fmt.Fprintf(&text, "%s: %d discarded; outbox list shows why, and outbox resolve decides\n", channel.Channel, n)
-		}
-	}
-	for _, campaign := range o.Campaigns {
-		text.WriteString(campaignText(campaign))
-	}
-	return text.String()
-}
-
-// nextRequestText returns when the outbox tries a paused channel again. It is empty if a person paused the channel.
-func nextRequestText(channel messagingriver.ChannelStatus) string {
-	switch {
-	case channel.NextRequest.IsZero():
-		return ""
-	case channel.NextRequest.Before(time.Now()):
-		return "; the next message is sent at once"
-	default:
-		return "; the next message is sent at " + formatTime(channel.NextRequest)
-	}
-}
-
-// campaignText returns how many messages of a campaign are in each state, as a line.
-func campaignText(campaign messagingriver.Campaign) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "campaign %s:", safe(campaign.Name))
-	for _, state := range statesInOrder() {
-		if n := campaign.States[state]; n > 0 {
-			fmt.Fprintf(&text, " %d %s", n, state)
-		}
-	}
-	text.WriteString("\n")
-	return text.String()
-}
-
 // safe returns text from outside for a terminal: quoted if it has characters that do not print.
 func safe(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(text)
 	}
 	return text
-}
-
-func (op *operator) campaign() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
-		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
-"cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
-"resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.
-
-A campaign is paused as long as one of its messages is pending: after "cancel", messages that are enqueued later are sent.`,
-		Example: `  outbox campaign pause spring
-  outbox campaign resume spring`,
-		Args: exactArgs("pause|resume|cancel", "NAME"),
-	}
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
-		verb := args[0]
-		name := args[1]
-		changed, err := changeCampaign(cmd.Context(), db, verb, name)
-		if err != nil {
-			return err
-		}
-		text := fmt.Sprintf("%s: %d\n", verb, changed)
-		if err = op.print(cmd.OutOrStdout(), result{Done: verb, Messages: &changed}, text); err != nil {
-			return err
-		}
-		hint := ""
-		switch {
-		case verb == "pause" && changed == 0:
-			hint, err = unpausedText(cmd.Context(), db, name)
-		case verb == "resume":
-			hint, err = pausedChannelsText(cmd.Context(), db)
-		}
-		cmd.PrintErr(hint)
-		return err
-	})
-	return cmd
-}
-
-// changeCampaign pauses, resumes or cancels the messages of a campaign, and returns how many.
-func changeCampaign(ctx context.Context, db database, verb, name string) (int, error) {
-	switch verb {
-	case "pause":
-		return db.PauseCampaign(ctx, name)
-	case "resume":
-		return db.ResumeCampaign(ctx, name)
-	case "cancel":
-		return db.CancelCampaign(ctx, name)
-	default:
-		return 0, fmt.Errorf("campaign: %q is not one of pause, resume and cancel", verb)
-	}
-}
-
-// unpausedText says why pause changed no message of a campaign.
-func unpausedText(ctx context.Context, db database, campaign string) (string, error) {
-	campaigns, err := db.Campaigns(ctx, campaign)
-	if err != nil {
-		return "", err
-	}
-	if paused := campaigns[0].States[rivertype.JobStatePending]; paused > 0 {
-		return fmt.Sprintf("the campaign was paused already: %d messages are pending\n", paused), nil
-	}
-	return "no message waits, so nothing is paused: messages that are enqueued later are sent\n", nil
-}
-
-// pausedChannelsText says which channels with waiting messages are paused: a campaign that is resumed still waits for them.
-func pausedChannelsText(ctx context.Context, db database) (string, error) {
-	channels, err := db.Status(ctx)
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	for _, status := range channels {
-		waiting := status.States[rivertype.JobStateAvailable] + status.States[rivertype.JobStateScheduled] + status.States[rivertype.JobStateRetryable]
-		if status.Paused && waiting > 0 {
-			text.WriteString(pauseText(status) + "\n")
-		}
-	}
-	return text.String(), nil
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 )
 
 // lineOptions are the options of a line, or of the flags, as text.
@@ -26,9 +28,12 @@ func (o lineOptions) or(flags lineOptions) lineOptions {
 	}
 }
 
-// parse returns the options for the outbox.
+// parse returns the options for the outbox. It rejects what the outbox would reject together with the lines around it.
 func (o lineOptions) parse() (messagingriver.InsertOptions, error) {
 	options := messagingriver.InsertOptions{Campaign: o.Campaign}
+	if !reference.IsStorable(o.Campaign) {
+		return options, errors.New("the campaign must be at most 255 bytes of UTF-8 without a zero byte")
+	}
 	var err error
 	options.Priority, err = parsePriority(o.Priority)
 	if err != nil {
@@ -45,6 +50,9 @@ func (o lineOptions) parse() (messagingriver.InsertOptions, error) {
 		options.Expire, err = time.ParseDuration(o.Expire)
 		if err != nil || options.Expire <= 0 {
 			return options, fmt.Errorf("the expiry is %q; want a duration such as 10m", o.Expire)
+		}
+		if options.At.Add(options.Expire).Year() > 9999 {
+			return options, errors.New("it expires after the year 9999")
 		}
 	}
 	return options, nil

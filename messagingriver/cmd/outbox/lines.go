@@ -24,6 +24,8 @@ type fileLine struct {
 	key     messagingriver.Key
 	message messaging.Message
 	options lineOptions
+	// saysMarketing reports whether the line says that the message is marketing or that it is not.
+	saysMarketing bool
 }
 
 // lineReader reads the lines of a file.
@@ -109,7 +111,21 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 		key:     messagingriver.Key{Channel: encoded.Channel, Reference: reference.Of(message)},
 		message: message,
 		options: encoded.lineOptions,
+
+		saysMarketing: saysMarketing(message, encoded.Message),
 	}, nil
+}
+
+// saysMarketing reports whether the JSON of a message says that it is marketing or that it is not.
+func saysMarketing(message messaging.Message, encoded json.RawMessage) bool {
+	if chat, isChat := message.(chatapp2.Message); isChat && chat.MarketingOptions != (chatapp2.MarketingOptions{}) { // they imply it
+		return true
+	}
+	var members struct {
+		Marketing *bool `json:"marketing"`
+	}
+	_ = json.Unmarshal(encoded, &members) // it was decoded before
+	return members.Marketing != nil
 }
 
 // isWithoutContent reports whether the JSON of a message had no content. Its type may name a member that was absent. Insert would reject the
@@ -121,8 +137,9 @@ func isWithoutContent(message chatapp2.Message) bool {
 
 // csvLines reads an SMS from each record of a CSV file.
 type csvLines struct {
-	records *csv.Reader
-	header  []string
+	records    *csv.Reader
+	header     []string
+	nextNumber int // of the line after the last record
 }
 
 // newCSVLines reads the first line, which names the columns.
@@ -144,7 +161,9 @@ func newCSVLines(in io.Reader) (*csvLines, error) {
 			return nil, fmt.Errorf("line 1: the column %q comes twice", name)
 		}
 	}
-	return &csvLines{records, header}, nil
+	lines := &csvLines{records: records, header: header}
+	lines.countRead(header)
+	return lines, nil
 }
 
 // withoutByteOrderMark skips the mark with which spreadsheets begin a file. Before a quoted name, package csv would reject it.
@@ -158,14 +177,22 @@ func withoutByteOrderMark(in io.Reader) io.Reader {
 	return buffered
 }
 
+// countRead sets the number of the line after a record that was just read. The last field may have several lines.
+func (l *csvLines) countRead(record []string) {
+	last := len(record) - 1
+	line, _ := l.records.FieldPos(last)
+	l.nextNumber = line + strings.Count(record[last], "\n") + 1
+}
+
 func (l *csvLines) next() (fileLine, error) {
 	record, err := l.records.Read()
 	if err != nil {
 		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 			return fileLine{number: wrong.Line}, wrong.Err
 		}
-		return fileLine{}, err
+		return fileLine{number: l.nextNumber}, err
 	}
+	l.countRead(record)
 	number, _ := l.records.FieldPos(0)
 	value := func(column string) string {
 		if i := slices.Index(l.header, column); i >= 0 {
@@ -180,7 +207,8 @@ func (l *csvLines) next() (fileLine, error) {
 		ReferenceID: value("referenceID"),
 		CallbackURL: value("callback"),
 	}
-	switch marketing := value("marketing"); marketing {
+	marketing := value("marketing")
+	switch marketing {
 	case "", "false":
 	case "true":
 		message.Marketing = true
@@ -198,5 +226,7 @@ func (l *csvLines) next() (fileLine, error) {
 		key:     messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: message.ReferenceID},
 		message: message,
 		options: options,
+
+		saysMarketing: marketing != "",
 	}, nil
 }

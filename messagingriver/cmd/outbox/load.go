@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +11,8 @@ import (
 )
 
 const loadHelp = `Enqueue the messages of a file, or of standard input if FILE is -, each once: messages whose reference ID is known are skipped. Run
-it again to resume. Only reference IDs are compared: a person who is on two lines gets two messages. Within a campaign,
-load warns about such lines, unless they are left out.
+it again to resume. Only reference IDs are compared: a person who is on two lines gets two messages. Within a campaign, load warns about
+such lines, unless they are left out. It also warns about lines of a campaign that do not say whether they are marketing: they are not.
 
 Each line of the file is a JSON object:
 
@@ -61,6 +60,7 @@ func (op *operator) load() *cobra.Command {
 // reportLoad prints what a load of a file did. If it ended with an error, reportLoad prints the lines that it left out before.
 func (op *operator) reportLoad(cmd *cobra.Command, name string, result loadResult, loadErr error) error {
 	cmd.PrintErr(result.sameRecipientText())
+	cmd.PrintErr(result.notMarketingText())
 	if loadErr != nil {
 		if result.hasLeftOut() {
 			_ = op.print(cmd.OutOrStdout(), result, result.leftOut()) // the error of the load matters more
@@ -91,20 +91,37 @@ func (l *loader) loadFile(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	bar := progressbar.NewOptions64(progressSize(info),
-		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
-		progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())),
-		progressbar.OptionSetDescription("loading"),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionClearOnFinish())
+	bar := newProgress(progressSize(info), cmd.ErrOrStderr(), isTerminal(cmd.ErrOrStderr()))
+	defer bar.finish()
 	lines, err := newLines(l.db, name, io.TeeReader(file, bar))
 	if err != nil {
 		return err
 	}
 	err = l.load(cmd.Context(), lines)
 	l.result.sort()
-	return errors.Join(err, bar.Finish())
+	return err
 }
+
+// progress shows on a terminal how much of a file was read. It has no errors, so that it cannot fail the load: the bar rejects an empty file and
+// one that grows.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func newProgress(size int64, out io.Writer, isVisible bool) progress {
+	return progress{progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetVisibility(isVisible),
+		progressbar.OptionSetDescription("loading"),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionClearOnFinish())}
+}
+
+// Write implements io.Writer.
+func (p progress) Write(read []byte) (int, error) {
+	_, _ = p.bar.Write(read)
+	return len(read), nil
+}
+
+func (p progress) finish() { _ = p.bar.Finish() }
 
 // progressSize returns the size of a file for a progress bar: -1 for a pipe, whose size is unknown.
 func progressSize(info os.FileInfo) int64 {

@@ -17,6 +17,8 @@ type entry struct {
 	message messaging.Message
 	options messagingriver.InsertOptions
 	line    int
+
+	saysMarketing bool
 }
 
 // difference returns how the message that the outbox has for the key of an entry differs from that of the entry, or "".
@@ -88,13 +90,7 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 		if errors.Is(err, io.EOF) {
 			return l.flush(ctx)
 		}
-		if err == nil {
-			err = l.add(line)
-		}
-		if err != nil {
-			err = l.leaveOut(line.number, err)
-		}
-		if err != nil {
+		if err = l.take(line, err); err != nil {
 			return errors.Join(l.flush(ctx), err)
 		}
 		if len(l.batch) < batchSize {
@@ -104,6 +100,17 @@ func (l *loader) load(ctx context.Context, lines lineReader) error {
 			return err
 		}
 	}
+}
+
+// take adds a line to the batch or, with skipInvalid, leaves out a line that is invalid. readErr is the error of reading it.
+func (l *loader) take(line fileLine, readErr error) error {
+	if readErr != nil {
+		return l.leaveOut(line.number, readErr)
+	}
+	if err := l.add(line); err != nil {
+		return l.leaveOut(line.number, err)
+	}
+	return nil
 }
 
 // leaveOut notes a line that is invalid, with skipInvalid. Otherwise it returns the error of the line with its number.
@@ -128,7 +135,13 @@ func (l *loader) add(line fileLine) error {
 		return nil
 	}
 	l.firstLines[line.key] = line.number
-	l.batch = append(l.batch, entry{line.key, line.message, options, line.number})
+	l.batch = append(l.batch, entry{
+		key:           line.key,
+		message:       line.message,
+		options:       options,
+		line:          line.number,
+		saysMarketing: line.saysMarketing,
+	})
 	return nil
 }
 
@@ -147,18 +160,24 @@ func (l *loader) flush(ctx context.Context) error {
 // it are enqueued, too.
 func (l *loader) insertEach(ctx context.Context, entries []entry) error {
 	for _, e := range entries {
-		err := l.insert(ctx, []entry{e})
-		if errors.Is(err, messaging.ErrInvalid) {
-			err = e.wrong(err)
-		}
-		if err != nil {
-			err = l.leaveOut(e.line, err)
-		}
-		if err != nil {
+		if err := l.insertAlone(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// insertAlone enqueues a message in a transaction of its own or, with skipInvalid, leaves out its line if it is invalid.
+func (l *loader) insertAlone(ctx context.Context, e entry) error {
+	err := l.insert(ctx, []entry{e})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, messaging.ErrInvalid):
+		return l.leaveOut(e.line, e.wrong(err))
+	default:
+		return l.leaveOut(e.line, err)
+	}
 }
 
 // insert enqueues messages in one transaction and notes what became of their lines.
@@ -171,7 +190,7 @@ func (l *loader) insert(ctx context.Context, entries []entry) error {
 		record, isKnown := known[e.key]
 		if !isKnown {
 			l.result.New++
-			l.noteRecipient(e)
+			l.noteCampaign(e)
 			continue
 		}
 		if difference := e.difference(record); difference != "" {
@@ -179,16 +198,25 @@ func (l *loader) insert(ctx context.Context, entries []entry) error {
 			continue
 		}
 		l.result.Known++
-		l.noteRecipient(e)
+		l.noteCampaign(e)
 	}
 	return nil
 }
 
-// noteRecipient notes a line of a campaign if an earlier line of the campaign has its recipient.
-func (l *loader) noteRecipient(e entry) {
-	if e.options.Campaign == "" { // several messages about orders, for example, may go to one person
+// noteCampaign notes what to warn about if a line is of a campaign. Messages without one, such as about orders, are rarely marketing, and several
+// may go to one person.
+func (l *loader) noteCampaign(e entry) {
+	if e.options.Campaign == "" {
 		return
 	}
+	if !e.saysMarketing {
+		l.result.NotMarketing++
+	}
+	l.noteRecipient(e)
+}
+
+// noteRecipient notes a line of a campaign if an earlier line of the campaign has its recipient.
+func (l *loader) noteRecipient(e entry) {
 	recipient := campaignRecipient{e.key.Channel, e.options.Campaign, recipientOf(e.message)}
 	first, isRepeated := l.recipients[recipient]
 	if isRepeated {

@@ -15,6 +15,8 @@ type loadResult struct {
 	Different []differentLine `json:"different,omitempty"`
 	// SameRecipient are the lines of a campaign whose recipient an earlier line of the campaign has. Both lines are New or Known.
 	SameRecipient []repeatedLine `json:"sameRecipient,omitempty"`
+	// NotMarketing is how many lines of a campaign do not say whether they are marketing, and so are not. They are New or Known.
+	NotMarketing int `json:"notMarketing,omitempty"`
 	// Repeated are the lines whose reference ID an earlier line of the file has. They are not enqueued.
 	Repeated []repeatedLine `json:"repeated,omitempty"`
 	// Invalid are the lines whose messages are invalid, with --skip-invalid. They are not enqueued.
@@ -74,4 +76,13 @@ func (r *loadResult) sameRecipientText() string {
 	example := r.SameRecipient[0]
 	return fmt.Sprintf("outbox: lines whose recipient an earlier line of the campaign has: %d, such as line %d (line %d); "+
 		"they are enqueued, because only reference IDs are compared\n", len(r.SameRecipient), example.Line, example.First)
+}
+
+// notMarketingText returns a warning about lines of a campaign that do not say whether they are marketing, or "".
+func (r *loadResult) notMarketingText() string {
+	if r.NotMarketing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("outbox: lines of a campaign that do not say whether they are marketing: %d; they are enqueued as not marketing, "+
+		"so guards may let them pass in quiet hours and after an opt-out of marketing\n", r.NotMarketing)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -816,4 +817,34 @@ func TestProgressOfAPipe(t *testing.T) {
 	info, err := reader.Stat()
 	require.NoError(t, err)
 	assert.Equal(t, int64(-1), progressSize(info))
+}
+
+// A progress bar fails if its file is empty or grows, and the load goes on.
+func TestProgressDoesNotFailTheLoad(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int64{"empty": 0, "growing": 3} {
+		bar := newProgress(size, io.Discard, true)
+		read, err := io.ReadAll(io.TeeReader(strings.NewReader("abcdef"), bar))
+		require.NoError(t, err, name)
+		assert.Equal(t, "abcdef", string(read), name)
+	}
+}
+
+// An SMS that was enqueued before the period is compared if it was sent in the period.
+func TestAuditComparesSMSThatWereSentInThePeriod(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("scheduled")+"\n"+line("earlier")+"\n"+line("looked-up")+"\n"+line("rescued")+"\n"+line("resolved")))
+		ago := func(age time.Duration) string { return "'" + time.Now().UTC().Add(-age).Format(time.DateTime) + "'" }
+		s.exec("UPDATE JOBS SET state = 'completed', created_at = " + ago(72*time.Hour) + ", finalized_at = " + ago(time.Hour))
+		s.exec("UPDATE JOBS SET attempted_at = " + ago(time.Hour) + " WHERE args->>'reference' IN ('scheduled', 'looked-up', 'rescued')")
+		s.exec("UPDATE JOBS SET attempted_at = " + ago(48*time.Hour) + ", finalized_at = " + ago(48*time.Hour) + " WHERE args->>'reference' = 'earlier'")
+		s.merge("looked-up", `{"unknown_since": "`+time.Now().Add(-48*time.Hour).Format(time.RFC3339Nano)+`"}`)
+		s.merge("rescued", `{"river:rescue_count": 1}`)
+
+		out, _ := s.run(1, "audit")
+		assert.Equal(s, "scheduled\tis completed; times listed: 0\nSMS compared: 1; differences: 1\n", out)
+		s.merge("rescued", `{"begun_at": "`+time.Now().Add(-2*time.Hour).Format(time.RFC3339Nano)+`"}`)
+		out, _ = s.run(1, "audit")
+		assert.Contains(s, out, "rescued\tis completed; times listed: 0\n", "its request began in the period")
+	})
 }

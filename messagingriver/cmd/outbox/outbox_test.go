@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -115,6 +117,16 @@ func (s shell) exec(statements ...string) {
 		_, err = pool.ExecContext(s.Context(), strings.ReplaceAll(statement, "JOBS", jobs))
 		require.NoError(s, err)
 	}
+}
+
+// merge changes members of the metadata of a message's job.
+func (s shell) merge(reference, metadata string) {
+	s.Helper()
+	merged := "jsonb_patch(metadata, '" + metadata + "')"
+	if s.schema != "" {
+		merged = "metadata || '" + metadata + "'"
+	}
+	s.exec("UPDATE JOBS SET metadata = " + merged + " WHERE args->>'reference' = '" + reference + "'")
 }
 
 // poolOf returns the connections of a database and the name of River's table of jobs.
@@ -333,6 +345,45 @@ func TestLoadSkipsWrongCells(t *testing.T) {
 		assert.Contains(s, lines[3], `line 5 is not enqueued: the time is "noon"`)
 		assert.Equal(s, "enqueued: 1; known: 0", lines[4])
 	})
+}
+
+// A campaign that the outbox would reject concerns its own line.
+func TestLoadSkipsWrongCampaigns(t *testing.T) {
+	onBoth(t, func(s shell) {
+		const header = "from,to,text,referenceID,marketing,campaign\n"
+		long := strings.Repeat("x", 256)
+		file := s.file("a.csv", header+"ACME,+639171234567,Hi,l-1,true,spring\nACME,+639171234568,Hi,l-2,true,"+long+"\n"+
+			"ACME,+639171234569,Hi,l-3,true,fr\xfchling\nACME,+639171234570,Hi,l-4,true,spring\n")
+		out, said := s.run(1, "load", "--skip-invalid", file)
+		want := "is not enqueued: the campaign must be at most 255 bytes of UTF-8 without a zero byte\n"
+		assert.Equal(s, "line 3 "+want+"line 4 "+want+"enqueued: 2; known: 0\n", out)
+		assert.Empty(s, said)
+		_, said = s.run(2, "load", file)
+		assert.Contains(s, said, "line 3: the campaign must be ")
+		_, said = s.run(2, "load", file, "--campaign", long)
+		assert.Contains(s, said, "the flags: the campaign must be ")
+	})
+}
+
+// An expiry after the year 9999 cannot be stored.
+func TestLoadNamesTheLineThatExpiresTooLate(t *testing.T) {
+	onBoth(t, func(s shell) {
+		late := strings.Replace(line("b"), "{", `{"at": "9999-12-31T23:00:00Z", "expire": "2h", `, 1)
+		out, _ := s.run(1, "load", "--skip-invalid", s.file("a.jsonl", line("a")+"\n"+late+"\n"+line("c")))
+		assert.Equal(s, "line 2 is not enqueued: it expires after the year 9999\nenqueued: 2; known: 0\n", out)
+	})
+}
+
+func TestCSVReadErrorsHaveTheNumberOfTheLine(t *testing.T) {
+	t.Parallel()
+	const records = "from,to,text,referenceID\nACME,+639171234567,\"Hi\nthere\",a\n"
+	lines, err := newCSVLines(io.MultiReader(strings.NewReader(records), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	require.NoError(t, err)
+	_, err = lines.next()
+	require.NoError(t, err)
+	read, err := lines.next()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, 4, read.number)
 }
 
 // TestOnlyMigrateCreates: a mistyped name is an error, and so is a database without tables.

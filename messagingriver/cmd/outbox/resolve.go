@@ -303,12 +303,15 @@ func recordOf(ctx context.Context, db database, key messagingriver.Key) (messagi
 	if errors.Is(err, messaging.ErrNotFound) {
 		return messagingriver.Record{}, nil
 	}
+	if err != nil {
+		return messagingriver.Record{}, err
+	}
 	for _, record := range records {
 		if record.Key == key {
 			return record, nil
 		}
 	}
-	return messagingriver.Record{}, err
+	return messagingriver.Record{}, nil
 }
 
 // noteUnresolved notes a message that the decision did not apply to.
@@ -369,8 +372,6 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 
 // whyUnchanged returns why a decision did not change the message of a record.
 func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record) string {
-	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
-	isUnknown := verdictWord(record) == messaging.Unknown.String()
 	switch {
 	case record.State == rivertype.JobStateRunning:
 		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed"
@@ -380,12 +381,31 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 		return "it was accepted, and will be completed"
 	case decision != messagingriver.Resend: // it changed a moment ago
 		return fmt.Sprintf("it is %s", record.State)
-	case hasExpired(record) && (isFinal || !isUnknown):
-		return "it expired at " + record.Expires.UTC().Format(time.RFC3339)
-	case isFinal && record.Message == nil:
+	case record.State == rivertype.JobStateDiscarded, record.State == rivertype.JobStateCancelled:
+		return whyFinalUnchanged(record)
+	default:
+		return whyWaitingUnchanged(record)
+	}
+}
+
+// whyFinalUnchanged returns why a message that is discarded or cancelled was not sent again.
+func whyFinalUnchanged(record messagingriver.Record) string {
+	switch {
+	case hasExpired(record):
+		return expiredText(record)
+	case record.Message == nil:
 		return fmt.Sprintf("it is %s, and its content is deleted", record.State)
-	case isFinal:
+	default: // it changed a moment ago
 		return fmt.Sprintf("it is %s", record.State)
+	}
+}
+
+// whyWaitingUnchanged returns why a message that waits was not sent again.
+func whyWaitingUnchanged(record messagingriver.Record) string {
+	isUnknown := verdictWord(record) == messaging.Unknown.String()
+	switch {
+	case hasExpired(record) && !isUnknown:
+		return expiredText(record)
 	case record.State == rivertype.JobStatePending:
 		return "its campaign is paused; outbox campaign resume " + safe(record.Campaign)
 	case isUnknown:
@@ -393,4 +413,8 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 	default:
 		return fmt.Sprintf("it is %s, and is sent without a decision", record.State)
 	}
+}
+
+func expiredText(record messagingriver.Record) string {
+	return "it expired at " + record.Expires.UTC().Format(time.RFC3339)
 }

@@ -1,7 +1,10 @@
-// Package reference finds the reference ID of a message of any channel.
+// Package reference finds the reference ID of a message of any channel, and checks what the outbox stores as a name.
 package reference
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
@@ -20,4 +23,9 @@ func Of(message messaging.Message) string {
 	default:
 		return ""
 	}
+}
+
+// IsStorable reports whether a name, such as a reference ID or a campaign, has at most 255 bytes, which PostgreSQL can store.
+func IsStorable(name string) bool {
+	return len(name) <= 255 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }

@@ -3,14 +3,11 @@ package messagingriver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -234,150 +231,4 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 		records[i] = o.recordOf(job)
 	}
 	return records, nil
-}
-
-// Decision is what a person decides about a message: Sent, Resend or Drop.
-type Decision string
-
-// The decisions. Resend and Drop do not apply to a message while a worker has it, or after it was resolved as Sent.
-const (
-	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed. If
-	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. See Record.Reason.
-	Sent Decision = "sent"
-	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
-	// looked up is sent at once. If it did go out, the recipient gets it twice. To a message that has expired, Resend applies only while
-	// its outcome is unknown: the message is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
-	Resend Decision = "resend"
-	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
-	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.
-	Drop Decision = "drop"
-)
-
-// Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
-// without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve
-// every message that it receives a report about as Sent.
-//
-// Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
-// further message and returns how many it applied to before. In a transaction of the program, such as that of
-// webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.
-func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (resolved int, err error) {
-	if err := decision.check(); err != nil {
-		return 0, err
-	}
-	if err := o.checkKeys(keys); err != nil {
-		return 0, err
-	}
-	for _, key := range keys {
-		if err := ctx.Err(); err != nil { // inTx would not end with ctx
-			return resolved, fmt.Errorf("messagingriver: %w", err)
-		}
-		isResolved := false
-		err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-			retry := func(id int64) error { return o.database.retry(ctx, tx, id) }
-			var err error
-			isResolved, err = o.resolve(ctx, tx, decision, key, retry)
-			return err
-		})
-		if errors.Is(err, context.DeadlineExceeded) {
-			return resolved, fmt.Errorf("%w; within a transaction, call ResolveTx", err)
-		}
-		if err != nil {
-			return resolved, err
-		}
-		if isResolved {
-			resolved++
-		}
-	}
-	return resolved, nil
-}
-
-// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled
-// back. After an error the transaction must be rolled back.
-func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
-	var none TTx
-	if any(tx) == any(none) {
-		return 0, errors.New("messagingriver: the transaction is nil")
-	}
-	if err := decision.check(); err != nil {
-		return 0, err
-	}
-	if err := o.checkKeys(keys); err != nil {
-		return 0, err
-	}
-	retry := func(id int64) error {
-		_, err := o.inserter.JobRetryTx(ctx, tx, id)
-		return explain(err)
-	}
-	for _, key := range keys {
-		isResolved, err := o.resolve(ctx, o.executorOf(tx), decision, key, retry)
-		if err != nil {
-			return 0, err
-		}
-		if isResolved {
-			resolved++
-		}
-	}
-	return resolved, nil
-}
-
-// check returns an error for an unknown decision.
-func (d Decision) check() error {
-	switch d {
-	case Sent, Resend, Drop:
-		return nil
-	default:
-		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", d, Sent, Resend, Drop)
-	}
-}
-
-// checkKeys returns an error for a key of an unknown channel, which would never have a message.
-func (o *Outbox[TTx]) checkKeys(keys []Key) error {
-	for i, key := range keys {
-		if _, isKnown := o.channels[key.Channel]; !isKnown {
-			return fmt.Errorf("messagingriver: keys[%d].Channel is %q; want one of %s", i, key.Channel, strings.Join(o.channelNames(), ", "))
-		}
-	}
-	return nil
-}
-
-// resolution returns the statement that carries out a decision about a message and returns the ID of its job if it applied.
-func (d *database) resolution(decision Decision) string {
-	switch decision {
-	case Sent:
-		return d.statements.resolveSent
-	case Resend:
-		return d.statements.resolveResend
-	default:
-		return d.statements.resolveDrop
-	}
-}
-
-// resolve carries out a decision about one message in a transaction and reports whether it applied. retry makes River work a job at once.
-func (o *Outbox[TTx]) resolve(
-	ctx context.Context, tx riverdriver.Executor, decision Decision, key Key, retry func(id int64) error,
-) (bool, error) {
-	var id int64
-	isResolved, err := o.database.scan(ctx, tx, []any{&id}, o.database.resolution(decision), key.Channel, key.Reference)
-	if err != nil || !isResolved || decision != Resend {
-		return isResolved, err
-	}
-	return true, retry(id)
-}
-
-// isResolvedSent reports whether the message of a running job has been resolved as Sent since the worker got the job. If the database cannot
-// be read, it reports false: the job is completed when it is worked again, or by the maintenance.
-func (o *Outbox[TTx]) isResolvedSent(ctx context.Context, job *river.Job[messageArgs]) bool {
-	isResolved, err := o.database.isResolvedSent(ctx, job.ID)
-	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be read", "job", job.ID, "error", err)
-	}
-	return isResolved
-}
-
-// isResolvedSent reports whether the message of a running job has been resolved as Sent since a worker got the job.
-func (d *database) isResolvedSent(ctx context.Context, job int64) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
-	defer cancel()
-	var id int64
-	return d.scan(ctx, d.executor, []any{&id}, findResolved, job)
 }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+// overview is the state of the outbox.
+type overview struct {
+	Channels  []messagingriver.ChannelStatus
+	Campaigns []messagingriver.Campaign
+}
+
+// MarshalJSON writes durations as seconds, which programs in other languages can read.
+func (o overview) MarshalJSON() ([]byte, error) {
+	type channel struct {
+		messagingriver.ChannelStatus
+
+		Oldest float64 `json:"oldest"` // hides that of ChannelStatus
+	}
+	channels := make([]channel, len(o.Channels))
+	for i, status := range o.Channels {
+		channels[i] = channel{status, status.Oldest.Seconds()}
+	}
+	return json.Marshal(struct {
+		Channels  []channel                 `json:"channels"`
+		Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
+	}{channels, o.Campaigns})
+}
+
+func (op *operator) status() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: noArgs,
+		Long: `Count the messages by channel, state and campaign, and show which channels are paused. "outbox list --help" explains the states.
+
+The first four states are of messages that wait, the last three are final. The column "looked up" counts the SMS that wait and whose
+verdict is unknown: they may have been sent, and are looked up in the listing of the service. They are also counted under their
+state. The column "oldest" is how long the oldest message that is due has waited, in JSON in seconds; it includes no message that
+is looked up.`,
+		Example: `  outbox status
+  outbox status --json`,
+	}
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		channels, err := db.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		campaigns, err := db.Campaigns(cmd.Context())
+		if err != nil {
+			return err
+		}
+		current := overview{channels, campaigns}
+		return op.print(cmd.OutOrStdout(), current, current.text())
+	})
+	return cmd
+}
+
+// statesInOrder returns River's states in the order in which a message passes through them.
+func statesInOrder() []rivertype.JobState {
+	return []rivertype.JobState{
+		rivertype.JobStatePending,
+		rivertype.JobStateScheduled,
+		rivertype.JobStateAvailable,
+		rivertype.JobStateRetryable,
+		rivertype.JobStateRunning,
+		rivertype.JobStateCompleted,
+		rivertype.JobStateCancelled,
+		rivertype.JobStateDiscarded,
+	}
+}
+
+// text returns the overview as a table, with a line for each pause, each channel with discarded messages and each campaign.
+func (o overview) text() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-10s", "")
+	for _, state := range statesInOrder() {
+		fmt.Fprintf(&text, "%10s", state)
+	}
+	fmt.Fprintf(&text, "%11s%10s\n", "looked up", "oldest")
+	for _, channel := range o.Channels {
+		fmt.Fprintf(&text, "%-10s", channel.Channel)
+		for _, state := range statesInOrder() {
+			fmt.Fprintf(&text, "%10d", channel.States[state])
+		}
+		fmt.Fprintf(&text, "%11d%10v\n", channel.LookedUp, channel.Oldest.Round(time.Second))
+	}
+	for _, channel := range o.Channels {
+		if channel.Paused {
+			fmt.Fprintf(&text, "%s is paused: %s%s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")), nextRequestText(channel))
+		}
+		if n := channel.States[rivertype.JobStateDiscarded]; n > 0 {
+			fmt.Fprintf(&text, "%s: %d discarded; outbox list shows why, and outbox resolve decides\n", channel.Channel, n)
+		}
+	}
+	for _, campaign := range o.Campaigns {
+		text.WriteString(campaignText(campaign))
+	}
+	return text.String()
+}
+
+// nextRequestText returns when the outbox tries a paused channel again. It is empty if a person paused the channel.
+func nextRequestText(channel messagingriver.ChannelStatus) string {
+	switch {
+	case channel.NextRequest.IsZero():
+		return ""
+	case channel.NextRequest.Before(time.Now()):
+		return "; the next message is sent at once"
+	default:
+		return "; the next message is sent at " + formatTime(channel.NextRequest)
+	}
+}
