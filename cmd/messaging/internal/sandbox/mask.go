@@ -46,11 +46,11 @@ func (m masker) withValues(values []string) masker {
 	return m
 }
 
-// forURL returns a masker that also masks the values of the query of a webhook, except placeholders. If the query has more than a hundred values,
-// it masks every text as a whole.
+// forURL returns a masker that also masks the values of the query of a webhook, except placeholders. If the query has more than a hundred
+// different values, it masks every text as a whole.
 func (m masker) forURL(target string, placeholders map[string]string) masker {
-	const maxParams = 100
-	params := 0
+	const maxValues = 100
+	isKnown := map[string]bool{}
 	target, _, _ = strings.Cut(target, "#")
 	_, query, _ := strings.Cut(target, "?")
 	m.params = maps.Clone(m.params)
@@ -63,12 +63,15 @@ func (m masker) forURL(target string, placeholders map[string]string) masker {
 		if name == "" || hasPlaceholder(value, placeholders) {
 			continue
 		}
-		params++
-		if params > maxParams {
+		m.params[name] = true
+		if isKnown[value] {
+			continue
+		}
+		isKnown[value] = true
+		if len(isKnown) > maxValues {
 			return masker{masksAll: true}
 		}
 		decoded, _ := url.QueryUnescape(value)
-		m.params[name] = true
 		values = append(values, value, decoded, url.QueryEscape(decoded))
 	}
 	return m.withValues(values)

@@ -248,6 +248,13 @@ func TestSecretsOfManyParametersAreMasked(t *testing.T) {
 	}
 }
 
+// TestURLOfManyEqualParametersIsShown has a hundred and fifty parameters with one value.
+func TestURLOfManyEqualParametersIsShown(t *testing.T) {
+	t.Parallel()
+	target := "https://shop.example.com/delivery?s=secret-of-mine" + strings.Repeat("&part=of-it", 150)
+	assert.Equal(t, "https://shop.example.com/delivery?s=••••"+strings.Repeat("&part=••••", 150), newMasker().forURL(target, nil).url(target))
+}
+
 // manyParams returns 150 parameters in a form that takes the number of each twice.
 func manyParams(format string) string {
 	var params []string
