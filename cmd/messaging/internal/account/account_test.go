@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -332,6 +333,23 @@ func TestResumeOfCompleteListWithUnreadableRows(t *testing.T) {
 		assert.Equal(t, cli.ExitOK, status, errs)
 		assert.NoFileExists(t, statePath(file))
 	}
+}
+
+// TestResumeOfCompleteListNamesChangedFlags: the file of one listing does not complete another.
+func TestResumeOfCompleteListNamesChangedFlags(t *testing.T) {
+	s, _ := newShell(t)
+	args := []string{"list", "--format", "csv", "--resume", "--out", filepath.Join(t.TempDir(), "rows.csv")}
+	s.serveRows(unreadableRow("m-1"))
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitRefused, status, errs)
+	_, errs, status = s.run(append(args, "--after", "48h")...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, `had --after "", not "48h"; repeat its flags`)
+	t.Setenv("MESSAGING_BASE_URL", "http://127.0.0.1:1")
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "MESSAGING_BASE_URL is http://127.0.0.1:1")
+	assert.NotContains(t, errs, "the listing is complete")
 }
 
 // interruptedList lists into a file until the listing fails, and returns the file and the arguments.
@@ -841,6 +859,16 @@ func TestSendVerbose(t *testing.T) {
 	}
 }
 
+// TestSendVerboseMasksPath has a token in the base URL.
+func TestSendVerboseMasksPath(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	t.Setenv("MESSAGING_BASE_URL", server.URL+"/hush-hush-1/v1")
+	t.Setenv("MESSAGING_TOKEN", "hush-hush-1")
+	_, errs, _ := (&shell{T: t}).run("send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Hi", "-v")
+	assert.Contains(t, errs, "> POST "+server.URL+"/***/v1/sms/send\n")
+}
+
 // TestSendVerboseShowsPage: a response that is not JSON is shown without control characters.
 func TestSendVerboseShowsPage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -1052,6 +1080,48 @@ func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 	text, err := os.ReadFile(saved)
 	require.NoError(t, err)
 	assert.Empty(t, text)
+}
+
+// TestListenSaysWhyItDoesNotReadABody has a body that is too long, and one whose sender hangs up.
+func TestListenSaysWhyItDoesNotReadABody(t *testing.T) {
+	t.Parallel()
+	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
+	require.NoError(t, err)
+	for want, tt := range map[string]struct {
+		body   io.Reader
+		status int
+	}{
+		"/sms: the body cannot be read: http: request body too large": {strings.NewReader(strings.Repeat("a", 5<<20)), http.StatusRequestEntityTooLarge},
+		"/sms: the body cannot be read: unexpected EOF":               {iotest.ErrReader(io.ErrUnexpectedEOF), http.StatusBadRequest},
+	} {
+		var errs bytes.Buffer
+		l := &listener{console: cli.Console{Out: io.Discard, Err: &errs}}
+		response := httptest.NewRecorder()
+		l.handler(hooks).ServeHTTP(response, httptest.NewRequest(http.MethodPost, "/sms", tt.body))
+		assert.Equal(t, tt.status, response.Code)
+		assert.Equal(t, want+"\n", errs.String())
+		assert.Equal(t, 1, l.refused)
+	}
+}
+
+// TestSaveFileRemovesPartOfLine: a part of a line, which a full disk leaves, would join the next callback.
+func TestSaveFileRemovesPartOfLine(t *testing.T) {
+	t.Parallel()
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	file, err := openSaveFile(saved, false)
+	require.NoError(t, err)
+	defer file.close()
+	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
+	_, err = file.add(newCallback(request, nil))
+	require.NoError(t, err)
+	whole, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	n, err := file.file.WriteString(`{"number":2,`)
+	require.NoError(t, err)
+	require.NoError(t, file.removeEnd(n))
+	left, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	assert.Equal(t, string(whole), string(left))
 }
 
 // TestReplayIgnoresNewCallbacks sends a file to a program that saves into it.

@@ -155,9 +155,21 @@ func (f *saveFile) add(c *callback) (becameFull bool, err error) {
 		return true, nil
 	}
 	n, err := f.file.Write(line)
+	if err != nil {
+		return false, errors.Join(err, f.removeEnd(n))
+	}
 	f.bytes += int64(n)
 	f.count++
-	return false, err
+	return false, nil
+}
+
+// removeEnd removes bytes from the end of the file: a part of a line would join the next callback. A pipe keeps them.
+func (f *saveFile) removeEnd(length int) error {
+	info, err := f.file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return f.file.Truncate(info.Size() - int64(length))
 }
 
 func (f *saveFile) close() { _ = f.file.Close() }

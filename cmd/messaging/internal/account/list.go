@@ -113,7 +113,8 @@ func (l *listing) check(now time.Time) error {
 	return nil
 }
 
-// isResumable reports whether the listing has a form that --resume continues. The columns of a table are as wide as the rows of one run.
+// isResumable reports whether the listing has a form that --resume continues. A table is for reading: it has some columns only, and fits their
+// widths to the rows of each page.
 func (l *listing) isResumable() bool { return l.format != "table" }
 
 // parseTime reads a time, a date, or a duration before now.
@@ -173,14 +174,13 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	if err != nil {
 		return err
 	}
+	if l.resume && status == statusComplete {
+		return l.endComplete(state)
+	}
 	created := l.createdFrom(status)
 	file, state, err := l.openOutput(status, state)
 	if err != nil {
 		return err
-	}
-	if file == nil {
-		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
-		return unreadableError(state.Unreadable)
 	}
 	defer func() { _ = file.Close() }()
 	to := &output{
@@ -264,8 +264,11 @@ func listError(err error, nextStep string) error {
 	return errors.New(strings.Join(problems, "; "))
 }
 
+// finder holds the flags of find.
+type finder struct{ settings }
+
 func newFind(console cli.Console) *cobra.Command {
-	s := settings{console: console}
+	f := &finder{settings{console: console}}
 	command := &cobra.Command{
 		Use:   "find REFERENCE",
 		Short: "Look an SMS up by its reference ID",
@@ -277,38 +280,46 @@ not send it again after 4 and 5: a service may list a message some time after it
 		Example: "  messaging find order-17 --json",
 		Args:    cli.Words(1, "REFERENCE"),
 	}
-	s.flags(command.Flags())
-	command.RunE = func(command *cobra.Command, args []string) error {
-		var counted rowCounter
-		client, err := s.client(messaging.WithObserver(&counted))
-		if err != nil {
-			return err
-		}
-		tx, err := client.SMS.Find(command.Context(), args[0])
-		switch {
-		case isUsage(err):
-			return err
-		case errors.Is(err, messaging.ErrNotListed):
-			const reason = "not listed: no SMS has this reference ID; an SMS may be listed later, a chat-app message never: its outcome comes in a delivery report"
-			return &cli.ExitError{Status: cli.ExitNotListed, Err: errors.New(reason)} // the error of Find says that the listing failed
-		case err != nil:
-			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
-		}
-		format := "record"
-		if s.json {
-			format = "jsonl"
-		}
-		rows := newWriter(format, console.Out, true, console.OutTerminal)
-		found := judge(client, tx)
-		if err := errors.Join(rows.Write(found), rows.Flush()); err != nil {
-			return &cli.ExitError{Status: exitStatus(found.verdict), Err: err}
-		}
-		if counted.rows > 1 {
-			console.Note(fmt.Sprintf("%d rows have this reference ID, and this is the first; messaging list --reference %s shows them", counted.rows, cli.ShellWord(args[0])))
-		}
-		return exitWith(exitStatus(found.verdict))
-	}
+	f.flags(command.Flags())
+	command.RunE = func(command *cobra.Command, args []string) error { return f.run(command.Context(), args[0]) }
 	return command
+}
+
+func (f *finder) run(ctx context.Context, reference string) error {
+	var counted rowCounter
+	client, err := f.client(messaging.WithObserver(&counted))
+	if err != nil {
+		return err
+	}
+	tx, err := client.SMS.Find(ctx, reference)
+	switch {
+	case isUsage(err):
+		return err
+	case errors.Is(err, messaging.ErrNotListed):
+		const reason = "not listed: no SMS has this reference ID; an SMS may be listed later, a chat-app message never: its outcome comes in a delivery report"
+		return &cli.ExitError{Status: cli.ExitNotListed, Err: errors.New(reason)} // the error of Find says that the listing failed
+	case err != nil:
+		return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
+	}
+	found := judge(client, tx)
+	if err := f.print(found); err != nil {
+		return &cli.ExitError{Status: exitStatus(found.verdict), Err: err}
+	}
+	if counted.rows > 1 {
+		const text = "%d rows have this reference ID, and this is the first; messaging list --reference %s shows them"
+		f.console.Note(fmt.Sprintf(text, counted.rows, cli.ShellWord(reference)))
+	}
+	return exitWith(exitStatus(found.verdict))
+}
+
+// print prints the row that was found.
+func (f *finder) print(found row) error {
+	format := "record"
+	if f.json {
+		format = "jsonl"
+	}
+	rows := newWriter(format, f.console.Out, true, f.console.OutTerminal)
+	return errors.Join(rows.Write(found), rows.Flush())
 }
 
 // rowCounter counts the rows that a lookup found.

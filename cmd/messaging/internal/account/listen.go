@@ -168,8 +168,7 @@ func (l *listener) serve(w http.ResponseWriter, r *http.Request, handle http.Han
 	const maxBody = 4 << 20 // more than the receiver takes
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		l.countRefused()
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		l.refuseBody(w, r, err)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -192,6 +191,17 @@ func (l *listener) serve(w http.ResponseWriter, r *http.Request, handle http.Han
 		return
 	}
 	l.pass(r.Context(), c).writeTo(w)
+}
+
+// refuseBody refuses a callback whose body cannot be read: it is too long, or ended early.
+func (l *listener) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+	l.countRefused()
+	l.printf("%s: the body cannot be read: %v", r.URL.Path, err)
+	status := http.StatusBadRequest
+	if _, isTooLong := errors.AsType[*http.MaxBytesError](err); isTooLong {
+		status = http.StatusRequestEntityTooLarge
+	}
+	w.WriteHeader(status)
 }
 
 // pass sends a callback to the program, prints the result, and returns the response for the service: 502 if the program gave none.

@@ -54,10 +54,10 @@ func (l *listing) chosenFlags() map[string]string {
 	}
 }
 
-// checkSame returns an error if the listing differs from the interrupted one. It shows no number.
+// checkSame returns an error if the listing differs from the one in the file. It shows no number.
 func (s *resumeState) checkSame(l *listing) error {
 	if account := os.Getenv("MESSAGING_BASE_URL"); account != s.Account {
-		return fmt.Errorf("--resume: the interrupted listing was of %s, and MESSAGING_BASE_URL is %s", s.Account, account)
+		return fmt.Errorf("--resume: the listing in the file is of %s, and MESSAGING_BASE_URL is %s", s.Account, account)
 	}
 	flags := l.chosenFlags()
 	var problems []string
@@ -73,7 +73,7 @@ func (s *resumeState) checkSame(l *listing) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("--resume: the interrupted listing had %s; repeat its flags, or list into another file", strings.Join(problems, ", and "))
+	return fmt.Errorf("--resume: the listing in the file had %s; repeat its flags, or list into another file", strings.Join(problems, ", and "))
 }
 
 // outputStatus is how far the listing into a file has come.
@@ -121,8 +121,7 @@ func (l *listing) createdFrom(status outputStatus) []string {
 	return created
 }
 
-// openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing. The file is nil if the listing is
-// complete.
+// openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing.
 func (l *listing) openOutput(status outputStatus, state *resumeState) (*os.File, *resumeState, error) {
 	if l.resume {
 		return l.resumeOutput(status, state)
@@ -145,22 +144,32 @@ func (l *listing) newState() *resumeState {
 	}
 }
 
-// resumeOutput opens the file of --out to begin or continue its listing. The file is nil if the listing is complete.
+// resumeOutput opens the file of --out to begin or continue its listing.
 func (l *listing) resumeOutput(status outputStatus, state *resumeState) (*os.File, *resumeState, error) {
-	switch status {
-	case statusFresh:
+	if status == statusFresh {
 		state = l.newState()
 		if err := state.store(l.out); err != nil {
 			return nil, nil, fmt.Errorf("--resume: %w", err)
 		}
-	case statusComplete:
-		if state != nil {
-			return nil, state, nil
-		}
-		return nil, &resumeState{}, l.checkIsListing()
-	case statusInterrupted:
 	}
 	return l.continueOutput(state)
+}
+
+// endComplete ends --resume of a complete listing with the status of that listing. The state is nil if all rows could be read.
+func (l *listing) endComplete(state *resumeState) error {
+	var err error
+	unreadable := 0
+	if state == nil {
+		err = l.checkIsListing()
+	} else {
+		err = state.checkSame(l)
+		unreadable = state.Unreadable
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
+	return unreadableError(unreadable)
 }
 
 // checkIsListing returns an error unless the file of --out begins as a listing in the format of --format does.
@@ -325,14 +334,21 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = temporary.Write(data)
-	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err == nil {
-		err = os.Rename(name, path)
+	if err = writeSynced(temporary, data); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
-	if err != nil {
-		_ = os.Remove(name)
+	if err = os.Rename(name, path); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
-	return err
+	return nil
+}
+
+// writeSynced writes a file, syncs it, and closes it.
+func writeSynced(file *os.File, data []byte) error {
+	_, writeErr := file.Write(data)
+	syncErr := file.Sync()
+	closeErr := file.Close()
+	return errors.Join(writeErr, syncErr, closeErr)
 }
 
 // finish syncs the complete file, and removes the state unless rows could not be read.

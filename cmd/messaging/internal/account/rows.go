@@ -169,7 +169,7 @@ func (w jsonRows) Write(tx row) error {
 
 func (w jsonRows) Flush() error { return nil }
 
-// tableRows writes a table with the columns that fit a terminal.
+// tableRows writes a table with the columns that fit a terminal. Flush aligns the rows since the last Flush.
 type tableRows struct {
 	*tabwriter.Writer
 

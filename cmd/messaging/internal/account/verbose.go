@@ -52,7 +52,7 @@ func (t *tracer) wrap(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		secrets := t.secrets
 		secrets.AddRequest(request)
-		t.console.Note("> " + request.Method + " " + requestURL(request.URL))
+		t.console.Note("> " + request.Method + " " + requestURL(request.URL, &secrets))
 		response, err := base.RoundTrip(request)
 		if err != nil {
 			return nil, err // the error of the send says it
@@ -97,9 +97,13 @@ func (b *replayBody) Read(p []byte) (int, error) {
 
 func (b *replayBody) Close() error { return b.rest.Close() }
 
-// requestURL returns a URL with the values of its query masked.
-func requestURL(u *url.URL) string {
-	base := u.Scheme + "://" + u.Host + u.EscapedPath()
+// requestURL returns a URL with the secrets in its path and the values of its query masked.
+func requestURL(u *url.URL, secrets *redact.Secrets) string {
+	segments := strings.Split(u.EscapedPath(), "/")
+	for i, segment := range segments {
+		segments[i] = masked(secrets, segment)
+	}
+	base := u.Scheme + "://" + u.Host + strings.Join(segments, "/")
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
 		names = append(names, url.QueryEscape(name)+"=***")

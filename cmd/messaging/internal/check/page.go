@@ -69,8 +69,16 @@ type page struct {
 
 // list asks for rows by the contract, for at most maxPages pages.
 func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages int) page {
-	var p page
 	c.recorder.take()
+	p := c.readPages(ctx, options, maxPages)
+	c.addResponses(&p)
+	p.rows = distinct(p.rows)
+	return p
+}
+
+// readPages reads a listing with the client.
+func (c *checker) readPages(ctx context.Context, options sms.ListOptions, maxPages int) page {
+	var p page
 	pages := 0
 	for read, err := range c.client.SMS.Pages(ctx, options) {
 		p.err = err
@@ -86,6 +94,11 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 			break
 		}
 	}
+	return p
+}
+
+// addResponses adds the rows in the responses to a listing.
+func (c *checker) addResponses(p *page) {
 	for _, r := range c.recorder.take() {
 		rows, hasList := c.rowsIn(r.body)
 		p.isPage = hasList && r.status/100 == 2
@@ -95,8 +108,6 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 		}
 		p.rows = append(p.rows, rows...)
 	}
-	p.rows = distinct(p.rows)
-	return p
 }
 
 // isRead reports whether the service responded with a page, even if some of its rows cannot be read in full.

@@ -8,7 +8,8 @@ import (
 
 // ShellWord quotes a text for a shell if it needs to be.
 func ShellWord(text string) string {
-	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+/=:") == "" {
+	rest := strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+/=:")
+	if text != "" && rest == "" {
 		return text
 	}
 	return ShellQuote(text)

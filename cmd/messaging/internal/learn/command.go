@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -125,14 +124,14 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	case exists(s.keep):
 		return fmt.Errorf("--keep %s: the file exists", s.keep)
 	}
-	text, err := s.read(ctx, files)
+	examples, err := s.read(ctx, files)
 	if err != nil {
 		return err
 	}
-	result, status, err := learn(text)
+	result, status, err := learn(examples)
 	if err != nil {
 		s.console.Complain(err)
-		s.keepTyped(text, files)
+		s.keepTyped(examples, files)
 		return &cli.ExitError{Status: status, Err: errors.New("nothing was written")}
 	}
 	for _, warning := range result.Warnings {
@@ -147,15 +146,16 @@ func (s *settings) run(ctx context.Context, files []string) error {
 		write = replace
 	}
 	if err = write(s.out, result.Overlay+"\n"); err != nil {
+		s.keepTyped(examples, files)
 		return fmt.Errorf("--out: %w", err)
 	}
 	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Complete the values whose keys end in //, and add chat apps by hand\n", s.out)
 	return err
 }
 
-// learn returns the overlay for the text of a file, or an error and its exit status.
-func learn(text string) (result Result, status int, err error) {
-	examples, err := Parse(text)
+// learn returns the overlay for files of examples, or an error and its exit status.
+func learn(files []source) (result Result, status int, err error) {
+	examples, err := parseFiles(files)
 	if err != nil {
 		return Result{}, cli.ExitUsage, err
 	}
@@ -166,18 +166,22 @@ func learn(text string) (result Result, status int, err error) {
 // isTyped reports whether a person types the examples.
 func (s *settings) isTyped(files []string) bool { return len(files) == 0 && s.console.InTerminal }
 
-// keepTyped stores typed examples with an error in a temporary file, so that they can be corrected.
-func (s *settings) keepTyped(text string, files []string) {
-	if !s.isTyped(files) || s.keep != "" {
-		return
+// keepTyped stores typed examples in a temporary file, unless the file of --keep has them.
+func (s *settings) keepTyped(examples []source, files []string) {
+	if s.isTyped(files) && s.keep == "" {
+		s.store(examples[0].text)
 	}
+}
+
+// store stores typed examples in a temporary file, so that they can be corrected and are not typed again.
+func (s *settings) store(text string) {
 	file, err := os.CreateTemp("", "examples-*.txt")
 	if err == nil {
 		_, err = file.WriteString(text)
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s. Correct them there, and learn from that file.\n", file.Name())
+		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s. Correct them there if necessary, and learn from that file.\n", file.Name())
 	}
 }
 
@@ -216,33 +220,44 @@ func replace(name, text string) error {
 	return nil
 }
 
-// read returns the text of the examples.
-func (s *settings) read(ctx context.Context, files []string) (string, error) {
+// read returns the examples, which are typed or in files.
+func (s *settings) read(ctx context.Context, files []string) ([]source, error) {
 	if s.isTyped(files) {
-		text, err := ask(ctx, s.console)
-		if err != nil || s.keep == "" {
-			return text, err
-		}
-		if err := create(s.keep, text); err != nil {
-			return "", fmt.Errorf("--keep: %w", err)
-		}
-		return text, nil
+		text, err := s.readTyped(ctx)
+		return []source{{text: text}}, err
 	}
 	if s.keep != "" {
-		return "", errors.New("--keep: is only for examples that are typed on a terminal")
+		return nil, errors.New("--keep: is only for examples that are typed on a terminal")
 	}
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	var all strings.Builder
+	var all []source
 	for _, name := range files {
 		text, err := s.readFile(name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		all.WriteString(text + "\n")
+		one := source{text: text}
+		if len(files) > 1 {
+			one.file = name
+		}
+		all = append(all, one)
 	}
-	return all.String(), nil
+	return all, nil
+}
+
+// readTyped asks for the examples, and writes them into the file of --keep.
+func (s *settings) readTyped(ctx context.Context) (string, error) {
+	text, err := ask(ctx, s.console)
+	if err != nil || s.keep == "" {
+		return text, err
+	}
+	if err := create(s.keep, text); err != nil {
+		s.store(text)
+		return "", fmt.Errorf("--keep: %w", err)
+	}
+	return text, nil
 }
 
 func (s *settings) readFile(name string) (string, error) {

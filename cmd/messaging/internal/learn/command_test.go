@@ -111,6 +111,29 @@ func TestCommandUsage(t *testing.T) {
 	}
 }
 
+// TestCommandNamesFileOfError: with several files, the number of a line is of its file.
+func TestCommandNamesFileOfError(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	request := write("request.txt", requestText)
+	for text, want := range map[string]string{
+		"{}":                                    "line 1 of %s: want a heading",
+		"\n=== request\nto: 1\ntext: Hi\n\nx=1": "line 2 of %s, request: there is one on line 1 of " + request,
+		"=== accepted\ncolour: red\n":           `line 2 of %s: unknown key "colour"`,
+		"=== accepted\nid: h-1\n\n{\n\"id\": }": "line 1 of %s, accepted: the response is not JSON, near line 5 of %s, column 7",
+	} {
+		other := write("other.txt", text)
+		status, _, progress := run(t, "", false, request, other)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, progress, strings.ReplaceAll(want, "%s", other))
+	}
+}
+
 // TestCommandExplainsInvalidFile has a file of another kind.
 func TestCommandExplainsInvalidFile(t *testing.T) {
 	t.Parallel()
@@ -156,6 +179,21 @@ func TestInterviewKeepsExamples(t *testing.T) {
 	assert.Equal(t, cli.ExitOK, status, progress)
 }
 
+// TestInterviewKeepsExamplesWithoutTheirFile: typed examples are not lost if a file cannot be written.
+func TestInterviewKeepsExamplesWithoutTheirFile(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	const typed = "639171234567\nHi there\n\n\n\n/m\n{\"to\": \"639171234567\", \"text\": \"Hi there\"}\n.\n202\nh-1\n{\"messageId\": \"h-1\"}\n.\n\n\n\n\n"
+	for _, flag := range []string{"--keep", "--out"} {
+		status, _, progress := run(t, typed, true, flag, filepath.Join(t.TempDir(), "absent", "file"))
+		assert.Equal(t, cli.ExitUsage, status, progress)
+		assert.Contains(t, progress, flag+": open ")
+		found := regexp.MustCompile(`The examples are in (\S+)\. `).FindStringSubmatch(progress)
+		require.NotNil(t, found, progress)
+		status, _, progress = run(t, "", false, found[1])
+		assert.Equal(t, cli.ExitOK, status, progress)
+	}
+}
+
 func TestInterviewEnds(t *testing.T) {
 	t.Parallel()
 	for want, typed := range map[string]string{
@@ -176,7 +214,7 @@ func TestHelpHasExamplesThatCanBeLearned(t *testing.T) {
 	file, _, isFound := strings.Cut("  === request"+after, "The kinds are:")
 	require.True(t, isFound)
 	file = strings.ReplaceAll("\n"+file, "\n  ", "\n")
-	result, _, err := learn(file)
+	result, _, err := learn([]source{{text: file}})
 	require.NoError(t, err)
 	assert.Contains(t, result.Overlay, `"to": "recipient"`)
 }

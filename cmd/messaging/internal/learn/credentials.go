@@ -36,7 +36,11 @@ func (l *learner) learnHeaders() error {
 	l.learnAuthorization()
 	var others []leaf
 	for _, header := range l.accountHeaders() {
-		if !l.learnKnownCredential(header) {
+		isKnown, err := l.learnKnownCredential(header)
+		if err != nil {
+			return err
+		}
+		if !isKnown {
 			others = append(others, header)
 		}
 	}
@@ -72,17 +76,16 @@ func (l *learner) accountHeaders() []leaf {
 }
 
 // learnKnownCredential learns a header with a credential that the example names, and reports whether it is one.
-func (l *learner) learnKnownCredential(header leaf) bool {
+func (l *learner) learnKnownCredential(header leaf) (bool, error) {
 	if l.isKnown(header.word, "token", "key", "secret") {
-		l.learnCredential(header, "header")
-		return true
+		return true, l.learnCredential(header, "header")
 	}
 	scheme := l.schemeOf(header.word)
 	if scheme == "" {
-		return false
+		return false, nil
 	}
 	l.overlay.Auth.Token = token{Header: header.name, Scheme: &scheme}
-	return true
+	return true, nil
 }
 
 // learnHeader learns a header whose value the example does not name.
@@ -90,7 +93,7 @@ func (l *learner) learnHeader(header leaf) error {
 	isForRetries := retryName.match(header.name) // the contract rejects it, and says why
 	switch {
 	case isCredential(header.name, header.word) && !isForRetries:
-		l.learnUnknownCredential(header)
+		return l.learnUnknownCredential(header)
 	case l.valueIn(header.word) != "":
 		return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", header.name)
 	default:
@@ -102,21 +105,20 @@ func (l *learner) learnHeader(header leaf) error {
 
 // learnUnknownCredential learns a header that looks like a credential as the key or its secret. If the request has other credentials in that
 // place, it leaves the header out.
-func (l *learner) learnUnknownCredential(header leaf) {
-	pair := l.overlay.Auth.KeyPair
+func (l *learner) learnUnknownCredential(header leaf) error {
 	hasToken := l.request.user != "" || l.request.header.Get("Authorization") != "" || l.overlay.Auth.Token.Header != ""
-	isTaken := pair.Key != ""
-	if l.isSecret(header) {
-		isTaken = pair.Secret != nil && *pair.Secret != ""
-	}
+	isTaken := l.learnedInPlaceOf(header) != ""
 	if hasToken || isTaken {
 		l.leaveOut("headers", header.name)
-		return
+		return nil
 	}
-	l.learnCredential(header, "header")
+	if err := l.learnCredential(header, "header"); err != nil {
+		return err
+	}
 	if !credentialName.match(header.name) {
 		l.overlay.note("the value in the example looks like a credential: if it is not, write the header to headers", sectionAuth, "keyPair", "key")
 	}
+	return nil
 }
 
 // leaveOut adds a comment about a value that looks like a credential and is not written.
@@ -179,20 +181,37 @@ func (l *learner) schemeOf(value string) string {
 }
 
 // learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
-// the query with the name of a credential are credentials.
-func (l *learner) learnCredential(credential leaf, in string) {
+// the query with the name of a credential are credentials. A request with two keys, or with two secrets, is an error.
+func (l *learner) learnCredential(credential leaf, in string) error {
 	if l.isKnown(credential.word, "token") && in == "header" {
 		l.overlay.Auth.Token = token{Header: credential.path, Scheme: new("")}
-		return
+		return nil
+	}
+	if learned := l.learnedInPlaceOf(credential); learned != "" {
+		const remedy = "a contract can write only a key and its secret: if one of them is the secret, add the line secret: and its value"
+		return l.examples.request.errorf("%q and %q look like credentials of the same kind, and "+remedy, learned, credential.path)
 	}
 	pair := &l.overlay.Auth.KeyPair
 	pair.In = in
 	if l.isSecret(credential) {
 		pair.Secret = &credential.path
-		return
+		return nil
 	}
 	pair.Key = credential.path
 	pair.Secret = cmp.Or(pair.Secret, new(""))
+	return nil
+}
+
+// learnedInPlaceOf returns the name of the key that was learned before another key, or of the secret before another secret, or "".
+func (l *learner) learnedInPlaceOf(credential leaf) string {
+	pair := l.overlay.Auth.KeyPair
+	switch {
+	case !l.isSecret(credential):
+		return pair.Key
+	case pair.Secret != nil:
+		return *pair.Secret
+	}
+	return ""
 }
 
 // isSecret reports whether a credential is the secret of a pair. Without the line secret, its name decides.

@@ -106,6 +106,21 @@ func TestLearnWritesNoCredentialOfHeader(t *testing.T) {
 	}
 }
 
+// TestLearnRefusesSecondKeyOfQuery: a contract writes one key, so that the service would refuse each request without the other.
+func TestLearnRefusesSecondKeyOfQuery(t *testing.T) {
+	t.Parallel()
+	const target = "POST /m?api_key=hush&session=hush-2\n\n"
+	request := func(values string) string {
+		return "=== request\nto: 639171234567\ntext: Hi there\n" + values + "\n" + target + `{"to":"639171234567","text":"Hi there"}` + "\n\n"
+	}
+	_, err := learnObject(t, request("")+acceptedText)
+	require.ErrorContains(t, err, `"api_key" and "session" look like credentials of the same kind`)
+	assert.NotContains(t, err.Error(), "hush")
+	got, err := learnObject(t, request("secret: hush-2\n")+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"in": "query", "key": "api_key", "secret": "session"}, at(got, "auth", "keyPair"))
+}
+
 // TestLearnWritesNoRandomConstant: a key in the body may have any name.
 func TestLearnWritesNoRandomConstant(t *testing.T) {
 	t.Parallel()

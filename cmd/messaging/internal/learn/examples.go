@@ -61,6 +61,7 @@ func reportConcepts() []string {
 // Example is one example of a provider's documentation.
 type Example struct {
 	kind    string
+	file    string            // its name, if there are several
 	line    int               // of its heading
 	lines   []string          // below the heading
 	values  map[string]string // the known values in it, by key
@@ -72,7 +73,17 @@ type Example struct {
 }
 
 // name returns the name of the example in errors.
-func (e *Example) name() string { return fmt.Sprintf("line %d, %s", e.line, e.kind) }
+func (e *Example) name() string { return fmt.Sprintf("line %s, %s", e.number(e.line), e.kind) }
+
+// number returns the number of a line for errors, with the name of the file if there are several.
+func (e *Example) number(line int) string { return lineIn(e.file, line) }
+
+func lineIn(file string, line int) string {
+	if file == "" {
+		return strconv.Itoa(line)
+	}
+	return fmt.Sprintf("%d of %s", line, file)
+}
 
 func (e *Example) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", e.name(), fmt.Errorf(format, args...))
@@ -109,12 +120,25 @@ var keyLine = regexp.MustCompile(`^([a-zA-Z]+):\s*(.*?)\s*$`)
 // assignment is a line that should be a keyLine. A form has more than one parameter.
 var assignment = regexp.MustCompile(`^([a-zA-Z]+)\s*=[^&]*$`)
 
+// source is a file of examples.
+type source struct {
+	file string // its name, if there are several
+	text string
+}
+
 // Parse reads a file of examples. It joins an error for each invalid line.
-func Parse(text string) (*Examples, error) {
-	if len(text) > maxText {
+func Parse(text string) (*Examples, error) { return parseFiles([]source{{text: text}}) }
+
+// parseFiles reads files of examples. It joins an error for each invalid line.
+func parseFiles(files []source) (*Examples, error) {
+	length := 0
+	for _, f := range files {
+		length += len(f.text)
+	}
+	if length > maxText {
 		return nil, errors.New("the examples are longer than 1 MiB")
 	}
-	sections, err := split(text)
+	sections, err := splitFiles(files)
 	if err != nil {
 		return nil, err
 	}
@@ -135,23 +159,15 @@ func Parse(text string) (*Examples, error) {
 	return examples, nil
 }
 
-// split splits a file at its headings.
-func split(text string) ([]*Example, error) {
+// splitFiles splits files at their headings, and reads the lines of the examples.
+func splitFiles(files []source) ([]*Example, error) {
 	var sections []*Example
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimRight(line, "\r\n")
-		if found := heading.FindStringSubmatch(line); found != nil {
-			sections = append(sections, &Example{kind: found[1], line: number, values: map[string]string{}})
-			continue
+	for _, f := range files {
+		found, err := f.split()
+		if err != nil {
+			return nil, err
 		}
-		if len(sections) > 0 {
-			last := sections[len(sections)-1]
-			last.lines = append(last.lines, line)
-		} else if strings.TrimSpace(line) != "" {
-			return nil, fmt.Errorf("line %d: want a heading such as === request", number)
-		}
+		sections = append(sections, found...)
 	}
 	if len(sections) > maxExamples {
 		return nil, fmt.Errorf("there are %d examples, want at most %d", len(sections), maxExamples)
@@ -164,17 +180,39 @@ func split(text string) ([]*Example, error) {
 	return sections, nil
 }
 
+// split splits a file at its headings.
+func (s source) split() ([]*Example, error) {
+	var sections []*Example
+	number := 0
+	for line := range strings.Lines(s.text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if found := heading.FindStringSubmatch(line); found != nil {
+			sections = append(sections, &Example{kind: found[1], file: s.file, line: number, values: map[string]string{}})
+			continue
+		}
+		if len(sections) > 0 {
+			last := sections[len(sections)-1]
+			last.lines = append(last.lines, line)
+		} else if strings.TrimSpace(line) != "" {
+			return nil, fmt.Errorf("line %s: want a heading such as === request", lineIn(s.file, number))
+		}
+	}
+	return sections, nil
+}
+
 // read reads the lines of an example: its values, an empty line, and its text.
 func (e *Example) read() error {
 	keys := keysOf(e.kind)
 	if keys == nil {
 		kinds := []string{kindRequest, kindAccepted, kindRefused, kindRow, kindInbound, kindDelivery}
-		return fmt.Errorf("line %d: want one of === %s", e.line, strings.Join(kinds, ", "))
+		return fmt.Errorf("line %s: want one of === %s", e.number(e.line), strings.Join(kinds, ", "))
 	}
 	for i, line := range e.lines {
+		number := e.number(e.line + 1 + i)
 		if wrong := assignment.FindStringSubmatch(line); wrong != nil {
-			return fmt.Errorf(`line %d: "%s=" is no "name: value"; want "%s: " and the value, or an empty line in front of the text`,
-				e.line+1+i, wrong[1], wrong[1])
+			return fmt.Errorf(`line %s: "%s=" is no "name: value"; want "%s: " and the value, or an empty line in front of the text`,
+				number, wrong[1], wrong[1])
 		}
 		found := keyLine.FindStringSubmatch(line)
 		if found == nil {
@@ -184,11 +222,11 @@ func (e *Example) read() error {
 		key := found[1]
 		value := found[2]
 		if !slices.Contains(keys, key) {
-			return fmt.Errorf("line %d: unknown key %q; want one of %s, or an empty line in front of the text",
-				e.line+1+i, key, strings.Join(keys, ", "))
+			return fmt.Errorf("line %s: unknown key %q; want one of %s, or an empty line in front of the text",
+				number, key, strings.Join(keys, ", "))
 		}
 		if _, ok := e.values[key]; ok {
-			return fmt.Errorf("line %d: the key %q is repeated", e.line+1+i, key)
+			return fmt.Errorf("line %s: the key %q is repeated", number, key)
 		}
 		if value != "" {
 			e.values[key] = value
@@ -212,7 +250,7 @@ func (examples *Examples) add(e *Example) error {
 	switch e.kind {
 	case kindRequest:
 		if examples.request != nil {
-			return e.errorf("there is one on line %d; want one", examples.request.line)
+			return e.errorf("there is one on line %s; want one", examples.request.number(examples.request.line))
 		}
 		examples.request = e
 		return e.checkRequest()
@@ -224,7 +262,7 @@ func (examples *Examples) add(e *Example) error {
 		return e.checkRefused()
 	case kindRow:
 		if examples.row != nil {
-			return e.errorf("there is one on line %d; want one", examples.row.line)
+			return e.errorf("there is one on line %s; want one", examples.row.number(examples.row.line))
 		}
 		examples.row = e
 		return e.checkRow()

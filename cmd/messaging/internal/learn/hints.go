@@ -92,7 +92,7 @@ func (l *learner) noteCurrency(members []leaf) {
 
 // noteAmount adds the comments about the first amount of an example that the contract reads, or else about the first one by its name.
 func (l *learner) noteAmount(leaves []leaf, m money) {
-	amounts := slices.DeleteFunc(leaves, func(at leaf) bool { return !isAmount.MatchString(at.word) })
+	amounts := slices.DeleteFunc(slices.Clone(leaves), func(at leaf) bool { return !isAmount.MatchString(at.word) })
 	if amount, isRead := first(amounts, m.reads); isRead {
 		l.noteScale(amount, m)
 		return

@@ -395,6 +395,8 @@ func TestShellWords(t *testing.T) {
 		`a"b\"c\\d\$e\n"f`:                {`ab"c\d$e\nf`},
 		`$'it\'s\u00e9\x41\n'`:            {"it's\u00e9A\n"},
 		`$'\x21abc'`:                      {"!abc"},
+		`$'\xc3\xa9\xc2\x85'`:             {"\u00e9\u0085"},
+		`$'\d\xg\ug\\\"\a'`:               {`\d\xg\ug\"` + "\a"},
 		`'it'\''s'`:                       {"it's"},
 		`a\ b '' ""`:                      {"a b", "", ""},
 		`''>a`:                            {""},

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ type refusals struct {
 	requestPaths []string // where they have the ID of the request
 	classes      words    // the codes of each class
 	success      []string // the codes of success
-	withoutCode  []int    // the lines of the examples whose code was not found
+	withoutCode  []string // the lines of the examples whose code was not found
 }
 
 // learnRefused learns the codes of refusals and their classes. Examples with the line code: come first, because their path serves the others.
@@ -61,7 +60,7 @@ func (l *learner) addCode(example *Example, code string, found *refusals) {
 	case code != "" && hasCodes:
 		found.classes.add(class, code)
 	case code == "" && l.mayHaveCode(example):
-		found.withoutCode = append(found.withoutCode, example.line)
+		found.withoutCode = append(found.withoutCode, example.number(example.line))
 	}
 }
 
@@ -136,18 +135,14 @@ func (l *learner) mayHaveCode(example *Example) bool {
 }
 
 // noteMissingCodes adds a comment about the examples on some lines.
-func (l *learner) noteMissingCodes(lines []int) {
+func (l *learner) noteMissingCodes(lines []string) {
 	const remedy = ": add code: and its value, if "
 	switch len(lines) {
 	case 0:
 	case 1:
-		l.overlay.note(fmt.Sprintf("no code was found in the example of line %d"+remedy+"the response has one", lines[0]), sectionErrors, "code")
+		l.overlay.note("no code was found in the example of line "+lines[0]+remedy+"the response has one", sectionErrors, "code")
 	default:
-		var numbers []string
-		for _, line := range lines {
-			numbers = append(numbers, strconv.Itoa(line))
-		}
-		all := strings.Join(numbers, ", ")
+		all := strings.Join(lines, ", ")
 		l.overlay.note("no code was found in the examples of lines "+all+remedy+"a response has one", sectionErrors, "code")
 	}
 }
@@ -168,11 +163,14 @@ func (l *learner) allClasses(found words) words {
 			}
 		}
 		slices.Sort(codes)
-		isPlatform := class == windowClosed && !slices.ContainsFunc(defaults, found.has)
-		isInForce := len(codes) == 0 && (len(defaults) == 0 || isPlatform)
-		if !isInForce {
-			all[class] = codes
+		if len(codes) == 0 && len(defaults) == 0 {
+			continue // there is no default to remove
 		}
+		isPlatform := class == windowClosed && !slices.ContainsFunc(defaults, found.has)
+		if len(codes) == 0 && isPlatform {
+			continue
+		}
+		all[class] = codes
 	}
 	return all
 }

@@ -74,6 +74,7 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	report := reports[i]
 	problems := compare(example, map[string]string{
 		"reference": report.ReferenceID, "from": report.From, "to": report.To, "time": report.RawTime,
+		"errorCode": report.ErrorCode,
 	})
 	if string(report.Status) != example.values["means"] {
 		problems = append(problems, example.errorf("got the status %s, want %s", report.Status, example.values["means"]))

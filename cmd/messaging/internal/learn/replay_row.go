@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -58,9 +59,25 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 	if status != "" && tx.Status.String() != status {
 		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
 	}
-	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
-		const text = "the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts"
-		problems = append(problems, example.errorf(text, example.values["created"]))
-	}
+	problems = append(problems, checkRead(example, tx)...)
 	return errors.Join(problems...)
+}
+
+// checkRead returns an error for each time, price and number of parts of the example that was not read.
+func checkRead(example *Example, tx sms.Transaction) []error {
+	const layout = "the time %q has a layout that the default contract does not read: remove the line %s:, and write sms.list.layouts"
+	var problems []error
+	if text := example.values["created"]; text != "" && tx.CreatedAt.IsZero() {
+		problems = append(problems, example.errorf(layout, text, "created"))
+	}
+	if text := example.values["sent"]; text != "" && tx.SentAt.IsZero() {
+		problems = append(problems, example.errorf(layout, text, "sent"))
+	}
+	if text := example.values["price"]; text != "" && tx.Price == "" {
+		problems = append(problems, example.errorf("price: %q is no decimal number: remove the line price:", text))
+	}
+	if text := example.values["parts"]; strings.Trim(text, "0") != "" && tx.Parts == 0 {
+		problems = append(problems, example.errorf("parts: %q is no whole number: remove the line parts:", text))
+	}
+	return problems
 }

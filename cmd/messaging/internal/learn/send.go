@@ -85,7 +85,9 @@ func (l *learner) learnEncoding() error {
 		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredential(parameter.name, parameter.word) {
 			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
-		l.learnCredential(parameter, "query")
+		if err := l.learnCredential(parameter, "query"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -145,8 +147,7 @@ func (l *learner) learnConstants() error {
 func (l *learner) learnConstant(constant leaf) error {
 	switch {
 	case l.isKnown(constant.word, "key", "secret"):
-		l.learnCredential(constant, bodyOrQuery(l.request))
-		return nil
+		return l.learnCredential(constant, bodyOrQuery(l.request))
 	case isCredential(constant.name, constant.word):
 		l.ignored = append(l.ignored, constant.path)
 		l.leaveOut(sectionSend, "constants", constant.path)

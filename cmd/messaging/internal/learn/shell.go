@@ -154,55 +154,67 @@ func unescapeDouble(rest string) (text string, length int) {
 	return `\` + rest[:1], 1
 }
 
-// unescapeANSI decodes the text after a backslash in $'…'.
+// unescapeANSI decodes the text after a backslash in $'…'. As in bash, an unknown escape keeps its backslash.
 func unescapeANSI(rest string) (text string, length int) {
 	switch rest[0] {
-	case 'n':
-		return "\n", 1
-	case 't':
-		return "\t", 1
-	case 'r':
-		return "\r", 1
 	case 'x':
-		return unescapeHex(rest, 2)
+		return unescapeByte(rest)
 	case 'u':
 		return unescapeUnicode(rest)
 	}
-	return rest[:1], 1
+	known := map[byte]string{
+		'a': "\a", 'b': "\b", 'e': "\x1b", 'E': "\x1b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v",
+		'\\': `\`, '\'': "'", '"': `"`, '?': "?",
+	}
+	if text, isKnown := known[rest[0]]; isKnown {
+		return text, 1
+	}
+	return `\` + rest[:1], 1
+}
+
+// unescapeByte decodes x41, a byte: a character that is not ASCII has several, as in \xc3\xa9.
+func unescapeByte(rest string) (text string, length int) {
+	const maxDigits = 2
+	digits := hexDigits(rest[1:], maxDigits)
+	code, err := strconv.ParseUint(digits, 16, 8)
+	if err != nil { // without a digit
+		return `\x`, 1
+	}
+	return string([]byte{byte(code)}), 1 + len(digits)
 }
 
 // unescapeUnicode decodes u00e9, or ud83d\ude00: browsers write an emoji as a surrogate pair.
 func unescapeUnicode(rest string) (text string, length int) {
-	const digits = 4
-	text, length = unescapeHex(rest, digits)
+	const maxDigits = 4
+	first, digits := hexNumber(rest[1:], maxDigits)
+	if digits == 0 {
+		return `\u`, 1
+	}
+	length = 1 + digits
 	next, hasNext := strings.CutPrefix(rest[length:], `\u`)
 	if !hasNext {
-		return text, length
+		return string(first), length
 	}
-	first, _ := hexNumber(rest[1:], digits)
-	second, secondLength := hexNumber(next, digits)
+	second, secondDigits := hexNumber(next, maxDigits)
 	if pair := utf16.DecodeRune(first, second); pair != utf8.RuneError {
-		return string(pair), length + len(`\u`) + secondLength
+		return string(pair), length + len(`\u`) + secondDigits
 	}
-	return text, length
-}
-
-// unescapeHex decodes x41 or u0041. Without a digit, it returns the letter.
-func unescapeHex(rest string, maxDigits int) (text string, length int) {
-	code, length := hexNumber(rest[1:], maxDigits)
-	if length == 0 {
-		return rest[:1], 1
-	}
-	return string(code), 1 + length
+	return string(first), length
 }
 
 // hexNumber returns the hexadecimal number at the start of a text, and how many digits it has.
 func hexNumber(text string, maxDigits int) (code rune, length int) {
-	digits := text[:min(len(text), maxDigits)]
-	digits = strings.TrimSuffix(digits, strings.TrimLeft(digits, "0123456789abcdefABCDEF"))
+	digits := hexDigits(text, maxDigits)
 	number, err := strconv.ParseUint(digits, 16, 16)
 	if err != nil {
 		return 0, 0
 	}
 	return rune(uint16(number)), len(digits)
+}
+
+// hexDigits returns the hexadecimal digits at the start of a text.
+func hexDigits(text string, maxDigits int) string {
+	text = text[:min(len(text), maxDigits)]
+	rest := strings.TrimLeft(text, "0123456789abcdefABCDEF")
+	return strings.TrimSuffix(text, rest)
 }

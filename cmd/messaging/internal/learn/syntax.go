@@ -36,5 +36,5 @@ func (e *Example) placeOf(body string, err error) string {
 	before := e.whole[:start+at]
 	line := e.begins + strings.Count(before, "\n")
 	column := 1 + utf8.RuneCountInString(before[1+strings.LastIndex(before, "\n"):])
-	return fmt.Sprintf(", near line %d, column %d", line, column)
+	return fmt.Sprintf(", near line %s, column %d", e.number(line), column)
 }

@@ -19,7 +19,7 @@ const tokenHeader = "X-Sandbox-Token"
 // for the page or the API without the password.
 func (s *Spaces) protect(next http.Handler, listen string, addr net.Addr) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
+		isPage := s.isPage(r)
 		if isPage {
 			setSecurityHeaders(w.Header())
 		}
@@ -38,6 +38,11 @@ func (s *Spaces) protect(next http.Handler, listen string, addr net.Addr) http.H
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isPage reports whether a request is for the page or the API. A browser also gets a page at an unknown path.
+func (s *Spaces) isPage(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, Root) || s.isHome(r) || s.isUnknown(r)
 }
 
 // isHost reports whether a Host header names the address on which the sandbox listens: listen is the address as the user wrote it,

@@ -34,7 +34,7 @@ func spaceBounds() bounds {
 	return bounds{messages: 1000, bytes: 2 << 20, exchanges: 200, traffic: 1 << 20}
 }
 
-// clip returns at most n bytes of a text, in valid UTF-8. It copies them, because a substring would keep the whole text in memory.
+// clip returns at most n bytes of a text, and no part of a character at their end. It copies them, because a substring would keep the whole text in memory.
 func clip(text string, n int) string {
 	if len(text) > n {
 		for n > 0 && !utf8.RuneStart(text[n]) {

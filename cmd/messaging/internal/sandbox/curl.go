@@ -23,7 +23,11 @@ func settable(header []Header) []Header {
 func curlCommand(method, target string, header []Header, body string, variableIn func(header string) string) string {
 	var b strings.Builder
 	b.WriteString("curl ")
-	if isPost := method == http.MethodPost && body != ""; !isPost && method != http.MethodGet {
+	usual := http.MethodGet
+	if body != "" {
+		usual = http.MethodPost
+	}
+	if method != usual {
 		b.WriteString("-X " + cli.ShellQuote(method) + " ")
 	}
 	b.WriteString(cli.ShellWord(target))

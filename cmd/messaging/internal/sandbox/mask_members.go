@@ -9,31 +9,34 @@ import (
 func maskMembers(text string) string {
 	var result strings.Builder
 	for {
-		value := secretValue(text)
-		if value == "" {
+		begin, end := secretValue(text)
+		if end == 0 {
 			result.WriteString(text)
 			return result.String()
 		}
-		before := len(text) - len(value)
-		result.WriteString(text[:before])
+		result.WriteString(text[:begin])
 		result.WriteString(`"` + masked + `"`)
-		text = value[valueLength(value):]
+		text = text[end:]
 	}
 }
 
-// secretValue returns the text from the first value of a secret member on, or "". Whatever is between a quote and the next one may be a name, so
-// that a stray quote in front hides none.
-func secretValue(text string) string {
+// secretValue returns where the first value of a secret member begins and ends, or zeros. Whatever is between a quote and the next one may be a
+// name, so that a stray quote in front hides none.
+func secretValue(text string) (begin, end int) {
 	_, rest, _ := strings.Cut(text, `"`)
 	for {
 		name, after, isQuoted := strings.Cut(rest, `"`)
 		if !isQuoted {
-			return ""
+			return 0, 0
 		}
 		value := memberValue(after)
-		isSecret := isSecretName(name) || isSecretName(unescape(name))
-		if isSecret && value != "" && valueLength(value) > 0 {
-			return value
+		length := 0
+		if isSecretName(name) || isSecretName(unescape(name)) {
+			length = valueLength(value)
+		}
+		if length > 0 {
+			begin = len(text) - len(value)
+			return begin, begin + length
 		}
 		rest = after
 	}
@@ -63,6 +66,9 @@ func unescape(name string) string {
 // valueLength returns the length of the value at the beginning of a text. A string, an object or a list that is cut off, or no JSON, is the rest
 // of the text.
 func valueLength(text string) int {
+	if text == "" {
+		return 0
+	}
 	if strings.ContainsRune(`"{[`, rune(text[0])) {
 		var value json.RawMessage
 		decoder := json.NewDecoder(strings.NewReader(text))

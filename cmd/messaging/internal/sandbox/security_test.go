@@ -89,6 +89,17 @@ func TestPasswordIsRequired(t *testing.T) {
 	assert.NoError(t, err, "the service has credentials of its own")
 }
 
+// TestPasswordIsRequiredForMissingPage: the page has the token for changes, with which a stranger could create spaces.
+func TestPasswordIsRequiredForMissingPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{Password: "open sesame"})
+	status, text := r.do(http.MethodGet, "/nothing", "", "Authorization", "", "Accept", "text/html")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	assert.NotContains(t, text, r.pageToken)
+	status, _ = r.do(http.MethodGet, "/nothing", "", "Accept", "text/html")
+	assert.Equal(t, http.StatusNotFound, status, "a program has the token")
+}
+
 func TestChangesNeedAToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

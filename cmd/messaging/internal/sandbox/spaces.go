@@ -170,6 +170,11 @@ func (s *Spaces) isHome(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && !isServicePath(table.Of(s.config.Contract), "/")
 }
 
+// isUnknown reports whether a browser requests a path that the service does not have.
+func (s *Spaces) isUnknown(r *http.Request) bool {
+	return isByBrowser(r) && !isServicePath(table.Of(s.config.Contract), r.URL.Path)
+}
+
 // route passes a request to its space.
 func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 	space, r := s.withoutSpace(r)
@@ -183,8 +188,7 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, target.root, http.StatusSeeOther)
 	case r.Method == http.MethodGet && r.URL.Path == "/favicon.ico":
 		http.Redirect(w, r, Root+"static/icon.svg", http.StatusSeeOther)
-	case isByBrowser(r) && !isServicePath(target.table, r.URL.Path):
-		setSecurityHeaders(w.Header())
+	case s.isUnknown(r):
 		target.pageMissing(w, r)
 	default:
 		target.serve(w, r)

@@ -63,18 +63,23 @@ func (st *sandboxState) addMessage(m *messagingtest.Sent) *entry {
 		e.Fault = x.Fault
 	}
 	st.add(e)
-	delivery := st.deliveryTo(m.Channel, m.To)
 	_, isSet := st.messageDeliveries[m.ID] // a program can set the delivery of the message before it is entered
 	if !isSet {
-		st.messageDeliveries[m.ID] = delivery
+		st.deliver(m)
 	}
+	st.log.message(e)
+	return e
+}
+
+// deliver sets the delivery of a new message to the delivery of its recipient.
+func (st *sandboxState) deliver(m *messagingtest.Sent) {
+	delivery := st.deliveryTo(m.Channel, m.To)
+	st.messageDeliveries[m.ID] = delivery
 	if m.Channel == channelSMS && m.Status == "" {
 		// The service delivers an SMS only on demand. The state arrives as another change.
 		outcome, _ := delivery.outcome() // it was validated
 		st.service.SetMessageDelivery(m.ID, outcome)
 	}
-	st.log.message(e)
-	return e
 }
 
 // add enters a message or an answer.

@@ -104,13 +104,19 @@ func isEmoji(r rune) bool {
 
 // title returns a text that begins with a capital.
 func title(text string) string {
+	if text == "" {
+		return ""
+	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// hostOf returns the host of a web URL.
+// hostOf returns the host of a URL, or "" if it is none.
 func hostOf(raw string) string {
-	u, _ := url.Parse(raw)
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
 	return clip(u.Host, 60)
 }
 

@@ -26,6 +26,20 @@ func TestHiddenCharactersShowTheirCode(t *testing.T) {
 	}
 }
 
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"image": "Image", "élan": "Élan", "": ""} {
+		assert.Equal(t, want, title(text))
+	}
+}
+
+func TestHostOf(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{"https://shop.example.com/a": "shop.example.com", "https://%zz": "", "": ""} {
+		assert.Equal(t, want, hostOf(raw), raw)
+	}
+}
+
 func TestBlankTextIsMarked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

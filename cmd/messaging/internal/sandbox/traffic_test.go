@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -33,6 +35,21 @@ func TestTrafficShowsCurl(t *testing.T) {
 	assert.Contains(t, curl, `-H "Authorization: Bearer $MESSAGING_TOKEN"`)
 	assert.Contains(t, curl, `It'\''s 5 o'\''clock`)
 	assert.Contains(t, curl, "curl http://127.0.0.1:8026/sms/send ")
+}
+
+// TestCurlCommandNamesUnusualMethod: curl sends a body by POST.
+func TestCurlCommandNamesUnusualMethod(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ method, body, want string }{
+		{http.MethodGet, "", "curl http://127.0.0.1/"},
+		{http.MethodGet, "a=1", "curl -X 'GET' http://127.0.0.1/ "},
+		{http.MethodPost, "", "curl -X 'POST' http://127.0.0.1/"},
+		{http.MethodPost, "a=1", "curl http://127.0.0.1/ "},
+		{http.MethodPut, "a=1", "curl -X 'PUT' http://127.0.0.1/ "},
+	} {
+		command := curlCommand(tt.method, "http://127.0.0.1/", nil, tt.body, nil)
+		assert.Contains(t, command, tt.want, "%s %q", tt.method, tt.body)
+	}
 }
 
 func TestStreamSendsChanges(t *testing.T) {
@@ -167,6 +184,24 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 			assert.Equal(t, want, r.guarded.deliveryTo(c.Name, recipient).Outcome, "%s after %q", c.Name, chosen.Name)
 		}
 	}
+}
+
+// TestDeliveryOfMessageBeforeItIsEntered: the delivery of a message takes precedence over the delivery of its recipient.
+func TestDeliveryOfMessageBeforeItIsEntered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
+	require.NoError(t, err)
+	st := r.lock() // the message is not entered meanwhile
+	defer st.unlock()
+	receipt, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	accepted := r.service.Sent()[0]
+	require.True(t, r.service.SetMessageDelivery(receipt.ID, messagingtest.DeliveryFailed()))
+	st.messageDeliveries[receipt.ID] = deliveryBody{Message: receipt.ID, Outcome: outcomeFailed}
+	st.addMessage(&accepted)
+	assert.Equal(t, contract.StatusFailed, r.service.Sent()[0].Status)
+	assert.Equal(t, outcomeFailed, st.messageDeliveries[receipt.ID].Outcome)
 }
 
 func TestDeliveryCanBeChangedAtTheLimit(t *testing.T) {
