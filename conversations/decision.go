@@ -76,9 +76,6 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 
 // write records a decision in two statements, and returns how many rows the decision changed. If the second statement fails, a retry still
 // reports the change.
-//
-// Both date the decision in the same way. It arrives after every other decision of the person, even if the clock of the database goes back. Its
-// date is that of the service, or the present if the service dates it later.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
 	channels := b.decisionChannels(d.channel)
 	values := arguments{
@@ -98,13 +95,18 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64
 	return b.exec(ctx, tx, insertChanged, values)
 }
 
-// updateSame updates the dates of the rows that hold the same decision.
-const updateSame = `
-	WITH decision(arrived_at, dated_at) AS (
+// datedDecision is the decision with its dates, for WITH. It arrives after every other decision of the person, even if the clock of the database
+// goes back. Its date is that of the service, or the present if the service dates it later.
+const datedDecision = `
+	decision(arrived_at, dated_at) AS (
 		SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END,
 			CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END
 		FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
-	)
+	)`
+
+// updateSame updates the dates of the rows that hold the same decision.
+const updateSame = `
+	WITH` + datedDecision + `
 	UPDATE conversation_decision SET
 		arrived_at = (SELECT decision.arrived_at FROM decision),
 		dated_at = CASE
@@ -117,12 +119,7 @@ const updateSame = `
 // the opposite decision, unless the service dates the new decision earlier: an opt-in by any time, an opt-out by more than lateStop.
 const insertChanged = `
 	WITH target(channel) AS (VALUES @channelRows),
-	person(name) AS (VALUES @nameRows),
-	decision(arrived_at, dated_at) AS (
-		SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END,
-			CASE WHEN CAST(@at AS BIGINT) < CLOCK THEN CAST(@at AS BIGINT) ELSE CLOCK END
-		FROM conversation_decision WHERE channel IN (@channels) AND peer IN (@names)
-	)
+	person(name) AS (VALUES @nameRows),` + datedDecision + `
 	INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
 	SELECT target.channel, person.name, CAST(@sender AS TEXT), CAST(@marketing AS INTEGER), CAST(@isOut AS INTEGER),
 		decision.arrived_at, decision.dated_at

@@ -111,15 +111,19 @@ type Decision struct {
 //
 // Note also records an ambiguous event, so that a STOP is never lost.
 //
-// A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson], and so is the From of an SMS that is not
-// a phone number, such as BANK. Nothing is recorded then.
+// If From, UserID or the new name in a notice of the platform is neither a phone number nor a user ID, Note records nothing and returns an error
+// that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK.
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
 		return Decision{}, err
 	}
+	changedNames, err := b.namesOfChange(m)
+	if err != nil {
+		return Decision{}, err
+	}
 	if !m.isAmbiguous {
-		if err = b.joinNames(ctx, tx, m, known); err != nil {
+		if err = b.joinNames(ctx, tx, m.Channel, known, changedNames); err != nil {
 			return Decision{}, err
 		}
 	}
@@ -180,16 +184,23 @@ func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.OptOut(ctx, tx, byUserID)
 }
 
-// joinNames stores that the names in a message belong to one person, and so do the names before and after a change.
-func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known []string) error {
-	if err := b.join(ctx, tx, m.Channel, known); err != nil || m.renamed[0] == "" || m.renamed[1] == "" {
+// namesOfChange returns the names before and after the change that a message announces. It returns none for other and for ambiguous messages.
+func (b *Book) namesOfChange(m Inbound) (names []string, err error) {
+	before := m.renamed[0]
+	after := m.renamed[1]
+	isChange := before != "" && after != ""
+	if !isChange || m.isAmbiguous {
+		return nil, nil
+	}
+	return b.namesOf(m.Channel, field{"From", before}, field{"NewID", after})
+}
+
+// joinNames stores that the names of the sender belong to one person, and so do the names before and after a change.
+func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, channel messaging.Channel, known, changedNames []string) error {
+	if err := b.join(ctx, tx, channel, known); err != nil {
 		return err
 	}
-	names, err := b.namesOf(m.Channel, field{"From", m.renamed[0]}, field{"NewID", m.renamed[1]})
-	if err != nil {
-		return err
-	}
-	return b.join(ctx, tx, m.Channel, names)
+	return b.join(ctx, tx, channel, changedNames)
 }
 
 // isTap reports whether a button was tapped.

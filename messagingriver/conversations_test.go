@@ -237,6 +237,39 @@ func TestConversationsKnowAPersonByNumberAndUserID(t *testing.T) {
 	})
 }
 
+// A person can type a notice into an edit. It must not make one person of two.
+func TestConversationsIgnoreANoticeInAnEdit(t *testing.T) {
+	t.Parallel()
+	rcv, err := webhook.NewReceiver(webhook.WithoutProof())
+	require.NoError(t, err)
+	typed := `{"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"system",` +
+		`"system":{"type":"user_changed_number","wa_id":"639179999999"}}}}`
+	callback := messagingtest.InboundChatApp{Channel: "chatapp2", From: ana, JSON: typed}
+	messages, _, err := rcv.ParseChatApp2(messagingtest.NewRequest("/hook", callback))
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		t.note(conversations.FromChat(messages[0]))
+		t.note(chatFrom(ana, "", "STOP"))
+		t.isOptedOut(templateTo(ana))
+		t.isAllowed(templateTo("+639179999999"))
+	})
+}
+
+func TestConversationsRecordNothingOfANoticeWithoutAName(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		_, err := t.book.Note(t.Context(), nil, conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: ana, UserID: anaID,
+			Content: webhook.System{Kind: webhook.SystemNumberChanged, NewID: "???"},
+		}))
+		require.ErrorIs(t, err, conversations.ErrNoPerson)
+		t.note(chatFrom(ana, "", "STOP"))
+		t.isOptedOut(templateTo(ana))
+		t.isAllowed(templateTo(anaID), "the names were not joined")
+	})
+}
+
 func TestConversationsWindowOfAPerson(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {

@@ -9,12 +9,21 @@ import (
 	"strings"
 )
 
+// The parts of codePattern, which matches a number that is neither a part of a longer number or word nor an amount.
+const (
+	// beforeCode is the start of the text, a character such as a space, or an underscore that makes text italic, as in _4821_. A letter
+	// and a hyphen may follow, as in G-482913.
+	beforeCode = `(?:(?:^|[^\pL\pN])_|^|[^\pL\pN\p{Sc}_.,:/+-])(?:[A-Z]-)?`
+	// codeDigits is three and three digits, as in 482-913, or four to eight.
+	codeDigits = `(\d{3}[ -]\d{3}|\d{4,8})`
+	// afterCode is white space or the end of the text, perhaps after a punctuation mark, as in "is 4821.", or the end of what
+	// encloses the number, as in (4821) and *482913*.
+	afterCode = `(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
+)
+
 var (
-	// codePattern matches four to eight digits, or three and three, that are neither a part of a longer number or word nor an
-	// amount. A letter and a hyphen may come first, and so may an underscore, which makes text italic.
-	codePattern = regexp.MustCompile(`(?:(?:^|[^\pL\pN])_|^|[^\pL\pN\p{Sc}_.,:/+-])(?:[A-Z]-)?` +
-		`(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`)
-	codeWord = regexp.MustCompile(`(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`)
+	codePattern = regexp.MustCompile(beforeCode + codeDigits + afterCode)
+	codeWord    = regexp.MustCompile(`(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`)
 
 	textMember   = regexp.MustCompile(`^(text|body|caption|title|description)$`)
 	amountMember = regexp.MustCompile(`(?i)amount|price|total|sum|cost|balance|currency|quantity`)

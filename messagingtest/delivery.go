@@ -206,7 +206,7 @@ func (s *Server) Advance(d time.Duration) {
 	s.ledger.advanced = addDurations(before, d)
 	var due []*row
 	for _, r := range s.ledger.rows {
-		if r.changesAfter(before) {
+		if r.changesWithin(before, s.ledger.advanced) {
 			s.updateStatus(r)
 		}
 		if r.isFallbackPending && r.fallbackDue <= s.ledger.advanced {
@@ -219,8 +219,9 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// changesAfter reports whether the last stage is later than a time on the clock.
-func (t timeline) changesAfter(at time.Duration) bool {
-	n := len(t.stages)
-	return n > 0 && t.stages[n-1].after > at-t.accepted
+// changesWithin reports whether the message reaches a stage after the time from on the clock, and no later than the time to.
+func (t timeline) changesWithin(from, to time.Duration) bool {
+	return slices.ContainsFunc(t.stages, func(s stage) bool {
+		return s.after > from-t.accepted && s.after <= to-t.accepted
+	})
 }

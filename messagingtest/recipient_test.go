@@ -159,6 +159,25 @@ func TestSetWindow(t *testing.T) {
 	assert.Equal(t, http.StatusOK, sendTo(t, client, without, chatApp2, text).status)
 }
 
+func TestSetWindowCountsMessagesInAnEnvelope(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	s.SetWindow(24 * time.Hour)
+	value := `{"contacts":[{"wa_id":"639170000001"},{"user_id":"US.2"}],"messages":[` +
+		`{"from":"639170000001","id":"a","context":{"from":"639170000003"},"type":"text","text":{"body":"Hi"}},` +
+		`{"from_user_id":"US.2","id":"b","type":"text","text":{"body":"Hi"}}]}`
+	envelope := `{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":` + value + `}]}]}`
+	s.CallWebhook(t.Context(), "", InboundChatApp{Channel: channelChatApp2, JSON: envelope})
+	for address, want := range map[string]int{
+		`"to":"+639170000001"`: http.StatusOK,
+		`"recipient":"US.2"`:   http.StatusOK,
+		`"to":"+639170000003"`: http.StatusBadRequest, // the author of the message that was replied to
+	} {
+		got := sendTo(t, client, s, chatApp2, `{"messaging_product":"whatsapp",`+address+`,"text":{"body":"Hi"}}`)
+		assert.Equal(t, want, got.status, address)
+	}
+}
+
 // A closed window is the platform's refusal: it has the platform's code, even if the contract has none of that class.
 func TestSetWindowUnderAnotherContract(t *testing.T) {
 	t.Parallel()

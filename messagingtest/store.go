@@ -197,7 +197,9 @@ func storeChecks() []storeCheck {
 					<-time.After(storePause)
 				}
 				_ = finish(errHandle)
-				return rival.want(1, errors.Join(rival.once(ctx, nil), s.want(1, s.once(ctx, nil))))
+				rivalErr := rival.once(ctx, nil)
+				firstErr := s.once(ctx, nil)
+				return errors.Join(rival.want(1, rivalErr), s.want(1, firstErr))
 			},
 		},
 		{

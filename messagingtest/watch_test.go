@@ -15,31 +15,55 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
+// changesAfter takes steps in a synctest bubble and returns what Changes yields before the first step and after each: an ID and a status.
+func changesAfter(t *testing.T, s *Server, steps ...func()) []string {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	var got []string
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for m := range s.Changes(ctx) {
+			got = append(got, m.ID+" "+string(m.Status))
+		}
+	}()
+	synctest.Wait()
+	for _, step := range steps {
+		step()
+		synctest.Wait()
+	}
+	end()
+	<-done
+	return got
+}
+
 func TestChangesYieldsEntriesAndStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.Seed(Sent{ID: "m-1", Text: "before"})
-		ctx, end := context.WithCancel(t.Context())
-		var got []string
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for m := range s.Changes(ctx) {
-				got = append(got, m.ID+" "+string(m.Status))
-			}
-		}()
-		synctest.Wait()
-		s.Seed(Sent{ID: "m-2", Channel: channelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"})
-		synctest.Wait()
-		s.SetMessageDelivery("m-2", DeliveryAfter(time.Minute))
-		synctest.Wait()
-		s.Advance(time.Minute)
-		synctest.Wait()
-		s.Advance(time.Minute) // nothing is left to happen
-		synctest.Wait()
-		end()
-		<-done
+		got := changesAfter(
+			t, s,
+			func() { s.Seed(Sent{ID: "m-2", Channel: channelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"}) },
+			func() { s.SetMessageDelivery("m-2", DeliveryAfter(time.Minute)) },
+			func() { s.Advance(time.Minute) },
+			func() { s.Advance(time.Minute) }, // nothing is left to happen
+		)
 		assert.Equal(t, []string{"m-1 ", "m-2 ", "m-3 ", "m-2 sent", "m-2 delivered"}, got)
+	})
+}
+
+func TestChangesYieldsNothingBeforeAStatusChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.Seed(Sent{ID: "m-1", Channel: channelChatApp1, To: "+639171234567"})
+		s.SetMessageDelivery("m-1", DeliveryAfter(time.Hour))
+		got := changesAfter(
+			t, s,
+			func() { s.Advance(30 * time.Minute) },
+			func() { s.Advance(30*time.Minute - 1) },
+			func() { s.Advance(1) },
+		)
+		assert.Equal(t, []string{"m-1 sent", "m-1 delivered"}, got)
 	})
 }
 

@@ -16,10 +16,39 @@ func (s *Server) noteInbound(callback Callback) {
 	if !ok || in.Channel != channelChatApp2 {
 		return
 	}
-	value, _ := readJSON([]byte(in.JSON))
-	object, _ := value.(document)
-	from := cmp.Or(in.From, textIn(object, "from"), textIn(object, "from_user_id"))
-	s.set(func() { s.lastInbound[recipientKey(from)] = s.ledger.now() })
+	senders := []string{in.From}
+	if in.From == "" {
+		value, _ := readJSON([]byte(in.JSON))
+		object, _ := value.(document)
+		senders = sendersIn(object)
+	}
+	s.set(func() {
+		for _, sender := range senders {
+			s.lastInbound[recipientKey(sender)] = s.ledger.now()
+		}
+	})
+}
+
+// sendersIn returns the senders of the messages in an object of the third-party platform. The object is a message, or an envelope: entries
+// with changes, whose values hold messages.
+func sendersIn(object document) []string {
+	var senders []string
+	sender := cmp.Or(textIn(object, "from"), textIn(object, "from_user_id"))
+	if sender != "" {
+		senders = append(senders, sender)
+	}
+	parts := []any{object["value"]}
+	for _, name := range []string{"entry", "changes", "messages"} {
+		list, _ := object[name].([]any)
+		parts = append(parts, list...)
+	}
+	for _, part := range parts {
+		inner, isObject := part.(document)
+		if isObject {
+			senders = append(senders, sendersIn(inner)...)
+		}
+	}
+	return senders
 }
 
 // isWindowClosed reports whether the platform accepts only a template. The caller holds mu.

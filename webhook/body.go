@@ -44,16 +44,13 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 // body itself.
 func (f *fields) errorNextTo(within eventsWithin, err error) error {
 	isEvent := err == nil && !f.mayBeWrapper()
-	switch {
-	case isEvent: // a value within that is no event may describe the body
-		return within.loss
-	case within.refusal != nil: // it is more specific than the error of the body
-		return within.refusal
-	case err != nil:
-		return err
-	default:
+	if isEvent { // a value within that is no event may describe the body
 		return within.loss
 	}
+	if within.refusal != nil { // it is more specific than the error of the body
+		return within.refusal
+	}
+	return cmp.Or(err, within.loss)
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.

@@ -133,6 +133,7 @@ func at() time.Time { return time.Unix(1791038663, 0).UTC() }
 // Every kind of inbound message of the platform. The shapes are those of its public examples.
 func TestChatContentInJSON(t *testing.T) {
 	t.Parallel()
+	const changedNumber = `{"type":"system","system":{"type":"user_changed_number","wa_id":"1"}}`
 	for _, tt := range []struct {
 		name, json string
 		want       webhook.Content // nil: Unknown with everything kept
@@ -257,7 +258,15 @@ func TestChatContentInJSON(t *testing.T) {
 			name: "edit to a kind that is not known", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"poll"}}`, kind: "edit",
 			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Unknown{Kind: "poll", Raw: json.RawMessage(`{"type":"poll"}`)}},
 		},
+		{
+			name: "edit to a notice", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":` + changedNumber + `}`, kind: "edit",
+			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Unknown{Kind: "system", Raw: json.RawMessage(changedNumber)}},
+		},
 		{name: "edit of an edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"edit","edit":{}}}`, kind: "edit"},
+		{
+			name: "edit of an edit in another case", kind: "edit",
+			json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":" EDIT ","edit":{"original_message_id":"wamid.2","message":{"type":"text","text":{"body":"a"}}}}}`,
+		},
 		{name: "revoke", json: `"type":"revoke","revoke":{"original_message_id":"wamid.1"}`, kind: "revoke", want: webhook.Revoke{MessageID: "wamid.1"}},
 		{name: "request_welcome", json: `"type":"request_welcome"`, kind: "request_welcome", want: webhook.RequestWelcome{}},
 		{

@@ -235,7 +235,7 @@ type System struct {
 type Edit struct {
 	// MessageID is the message that was edited.
 	MessageID string `json:"messageID,omitzero"`
-	// Content is what it says now. It is never nil in a message of this package, and never an Edit.
+	// Content is what it says now. In a message of this package it is never nil, an Edit or a System.
 	Content Content `json:"-"`
 }
 
@@ -274,7 +274,7 @@ func (RequestWelcome) content() {}
 // content makes the content of a message from its parameters and its JSON. Either may be absent.
 func (f *fields) content(e *envelope, one item) Content {
 	rawKind := strings.TrimSpace(cmp.Or(f.values[conceptKind].value, one.kind))
-	kind := strings.ToLower(rawKind)
+	kind := plainKind(rawKind)
 	isAlone := e.shape != shapeEnvelope
 	if kind == "" && isAlone {
 		kind = f.kindOfParams(e)
@@ -302,17 +302,22 @@ func (f *fields) content(e *envelope, one item) Content {
 	return content
 }
 
-// edit returns an edit, or nil if it lacks the message or its new content.
+// edit returns an edit, or nil if it lacks the message or its new content. Only people edit messages, so the new content is never a notice of
+// the platform.
 func (f *fields) edit(member object) Content {
-	id, message := member.word("original_message_id"), member.object("message")
-	if id == "" || message == nil || strings.EqualFold(message.word("type"), "edit") {
+	id := member.word("original_message_id")
+	raw := member.get("message")
+	message := newItem(objectOf(raw), raw)
+	if id == "" || message.object == nil || plainKind(message.kind) == "edit" {
 		return nil
 	}
-	raw := member.get("message")
-	one := newItem(message, raw)
-	content := (&fields{callback: f.callback}).content(&envelope{raw: raw, shape: one.shape()}, one)
+	edited := &envelope{raw: raw, shape: message.shape(), isDistrusted: true}
+	content := (&fields{callback: f.callback}).content(edited, message)
 	return Edit{MessageID: id, Content: content}
 }
+
+// plainKind returns a kind as this package compares it: in lower case, and without white space around it.
+func plainKind(kind string) string { return strings.ToLower(strings.TrimSpace(kind)) }
 
 func isMedia(kind string) bool {
 	return slices.Contains([]string{"image", "audio", "video", "document", "sticker", "voice", "file", "media"}, kind)

@@ -58,11 +58,12 @@ func (f *fields) setText(b binding, value string, isMessage bool) {
 
 // replaceText is like replace, but white space counts only if there is no other text.
 func (v *field) replaceText(b binding, value string) {
-	wasBlank, isBlank := isBlank(v.value), isBlank(value)
+	hadText := !isBlank(v.value)
+	hasText := !isBlank(value)
 	switch {
-	case v.preference == 0, wasBlank == isBlank:
+	case v.preference == 0, hadText == hasText:
 		v.replace(b, value)
-	case wasBlank:
+	case hasText:
 		*v = field{value, b.preference}
 	}
 }
