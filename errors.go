@@ -186,7 +186,7 @@ type Error struct {
 	// (Postpone) asked for or, if it is longer, the wait of the call itself that the RetryPolicy or the context did not allow, for the circuit
 	// breaker, the rate limit or its back-off. For some codes of chat app 2's platform it is a wait of the library; see Retryable.
 	RetryAfter time.Duration
-	// Attempts is the number of requests that were begun.
+	// Attempts is the number of requests that were begun. It is 0 if SMS.Settle found the message listed as refused.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte

@@ -82,7 +82,7 @@ type deniedError struct{ reason error }
 // it. The call of the message then returns an *Error that matches ErrDenied: its verdict is NotSent, and Retryable is false. Only that *Error
 // matches ErrDenied, not the error of Deny itself.
 func Deny(reason error) error {
-	return &deniedError{cmp.Or(reason, ErrDenied)}
+	return &deniedError{cmp.Or(reason, errors.New("messaging: denied"))}
 }
 
 // Error returns the text of the reason.

@@ -458,6 +458,7 @@ func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 func TestErrorsOfGuardsMatchNoSentinel(t *testing.T) {
 	t.Parallel()
 	require.NotErrorIs(t, messaging.Deny(errors.New("the budget is spent")), messaging.ErrDenied)
+	require.NotErrorIs(t, messaging.Deny(nil), messaging.ErrDenied)
 	postponed := messaging.Postpone(time.Hour)
 	require.NotErrorIs(t, postponed, messaging.ErrPostponed)
 	_, isRetryable := messaging.Retryable(postponed)

@@ -223,8 +223,7 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 	secrets.AddText(m.Text)
 	return sms.Transaction{}, &Error{
 		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
-		Attempts: 1, reason: "the service lists the message as refused",
-		hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+		reason: "the service lists the message as refused", hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
 	}
 }
 

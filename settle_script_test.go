@@ -594,6 +594,21 @@ func TestSettleJudgesTheRow(t *testing.T) {
 	}
 }
 
+// Settle sends nothing.
+func TestSettleOfARefusedMessageHasNoAttempts(t *testing.T) {
+	t.Parallel()
+	service := roundTripper(func(r *http.Request) (*http.Response, error) {
+		return respond(r, http.StatusOK, `{"data":[{"id":"l-1","referenceId":"r-1","sendStatus":"failed"}]}`), nil
+	})
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
+	require.NoError(t, err)
+	_, err = client.SMS.Settle(t.Context(), one, time.Now())
+	e, ok := errors.AsType[*messaging.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, messaging.Refused, e.Verdict)
+	assert.Zero(t, e.Attempts)
+}
+
 func TestFindReportsSeveralRows(t *testing.T) {
 	t.Parallel()
 	service := roundTripper(func(r *http.Request) (*http.Response, error) {

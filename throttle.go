@@ -20,7 +20,7 @@ import (
 //	searching   steady      a period has both                                         the same
 //	steady      -           a period has accepted messages and none throttled         higher, by more each time
 //	either      steady      a period is too fast                                      a little lower
-//	either      searching   a period is too fast, and far less was accepted           what was accepted
+//	either      searching   a period is too fast, and under a fifth was accepted      a quarter of the rate
 //	either      probing     minThrottled in a row, and none accepted since off        probeRate
 //	either      off         the rate is far above what is sent                        unlimited
 //	probing     searching   a message is accepted                                     almost restoreRate
@@ -233,8 +233,8 @@ func (t *throttle) tick(now time.Time) {
 		return
 	}
 	if t.state == throttleSearching || t.state == throttleSteady {
-		state, newRate := t.next(now)
-		t.countQuiet(now)
+		state, newRate := t.next(now) // from the quiet periods before this one
+		t.countQuiet(now)             // adds this period, which belongs to the state that ends
 		t.state = state
 		t.setRate(newRate)
 	}
@@ -254,7 +254,7 @@ func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
 	higher := limit * (1 + t.growth())
 	switch {
 	case t.isTooFast() && accepted < limit/5:
-		return throttleSearching, max(accepted, limit/4)
+		return throttleSearching, limit / 4
 	case t.isTooFast() && t.losesMessages:
 		return throttleSteady, min(0.85*limit, 0.9*accepted)
 	case t.isTooFast():
@@ -327,8 +327,8 @@ func (t *throttle) countAnew(now time.Time) {
 }
 
 // setRate sets the rate, in messages a second.
-func (t *throttle) setRate(perSecond float64) {
-	t.limiter.SetLimit(rate.Limit(max(perSecond, minRate)))
+func (t *throttle) setRate(newRate float64) {
+	t.limiter.SetLimit(rate.Limit(max(newRate, minRate)))
 }
 
 // limit returns the rate, in messages a second.

@@ -137,6 +137,7 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 		`{"payload":{"type":"template","params":{"a":"1","a":"SECRET"}}}`:  `"a" comes twice`,
 		`{"payload":{"type":"raw","fields":{"a":[{"b":1,"b":"SECRET"}]}}}`: `"b" comes twice`,
 		`{"fallback":{"text":"a","text":"SECRET"}}`:                        `"text" comes twice`,
+		`{"fallback":{"text":"a","Text":"SECRET"}}`:                        `"Text" comes twice`,
 		`{"extra":{"a":1,"a":"SECRET"}}`:                                   `"a" comes twice`,
 		`{"extra":{"a":1,"A":{"a":2}}}`:                                    "",
 		`{"payload":{"type":"image","body":"SECRET"}}`:                     `unknown key "body"`,

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -167,7 +168,7 @@ func (l *List) extra(extra map[string][]string, options []member, problems *wire
 			problems.Add(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		case l.isJSON() && len(extra[name]) != 1:
 			m, reason := encoded(extra[name])
-			problems.Add(field, reason)
+			problems.Add(field, cmp.Or(wire.CheckText(name), reason))
 			members = append(members, member{name: name, raw: m.raw})
 		default:
 			for _, value := range extra[name] {

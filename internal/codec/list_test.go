@@ -494,6 +494,17 @@ func TestListEncodeReportsEveryProblem(t *testing.T) {
 	assert.Equal(t, []string{"ID", "From", "Page", `Extra[""]`}, fieldsOf(problems))
 }
 
+// JSON cannot hold an invalid name, whether one value of the parameter is sent or a list.
+func TestListEncodeRefusesExtraNameThatIsNotUTF8(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, `{"sms.list": {"method": "POST", "encoding": "json"}}`, false)
+	for _, values := range [][]string{{}, {"a"}, {"a", "b"}} {
+		request, problems := l.Encode(filter{}.query(url.Values{"caf\xe9": values}, wire.Position{}))
+		assert.Zero(t, request)
+		assert.Equal(t, []wire.Problem{{Field: `Extra["caf\xe9"]`, Reason: "must be valid UTF-8, and is not at byte 3"}}, problems, len(values))
+	}
+}
+
 // An option without a line in the table of options would be left out of a request, silently.
 func TestListEncodesEveryOption(t *testing.T) {
 	t.Parallel()
@@ -1027,6 +1038,8 @@ func TestListDecodeRefusesLinkOutsideTheBasePath(t *testing.T) {
 		"/v1/..%5cother?after=x":                     false,
 		"/v1/..%2fother?after=x":                     false,
 		"/v1/%252e%252e/other?after=x":               false,
+		"/v1/%252e%252e/other/%25zz?after=x":         false, // some servers decode all but the last segment again
+		"/v1/caf%c3%a9%20%2b/other?after=x":          true,
 		"/v1/./.%2e/other?after=x":                   false,
 		"/v1//other?after=x":                         true,
 		"/v1/%25252541?after=x":                      true,

@@ -22,7 +22,7 @@ type currentRow struct {
 	values  []value     // by slot; until copyText they refer to doc
 	present []int       // the slots of the paths that have a value
 	text    string      // a copy of these values, to which they refer after copyText
-	used    []bool      // by slot, whether Extra leaves the value out: it fills a field, or is null or blank
+	used    []bool      // by slot, whether Extra leaves the value out: it fills a field, or is null or blank; see fillField
 
 	hasDuplicate bool            // a member of the contract comes twice
 	problem      UnreadableError // why the row could not be read in full; its Reason is "" if it could
@@ -179,6 +179,9 @@ func (r *currentRow) unreadPlace(c *column) *Place {
 
 // fillField sets the field of a column to the first of its usable values or, if all are absent, null or blank, to the first blank one. It
 // returns why the field cannot be read, or "".
+//
+// It marks values as used in this order: null ones, blank ones, and the one that the field is set to, which loses its mark if the field cannot
+// have it. Then unreadPlace reads the marks, and after the last column keepExtra.
 func (r *currentRow) fillField(c *column, field any) (reason string) {
 	r.useNulls(c)
 	usable := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
@@ -197,7 +200,7 @@ func (r *currentRow) fillField(c *column, field any) (reason string) {
 	return r.fillFrom(c.slots[blank], c, field)
 }
 
-// fillFrom sets the field of a column to the value at a slot, which is used unless the field cannot have it.
+// fillFrom sets the field of a column to the value at a slot, and marks the value as used unless the field cannot have it.
 func (r *currentRow) fillFrom(slot int, c *column, field any) (reason string) {
 	reason = r.setField(c.concept, field, r.word(slot))
 	r.used[slot] = reason == ""
@@ -215,7 +218,7 @@ func (r *currentRow) useNulls(c *column) {
 
 // useBlanks marks the blank values at some slots of a column as used: they say no more than null. An ID must not be blank.
 func (r *currentRow) useBlanks(c *column, slots []int) {
-	if c.concept == "id" {
+	if c.isID {
 		return
 	}
 	for _, slot := range slots {
@@ -227,7 +230,7 @@ func (r *currentRow) useBlanks(c *column, slots []int) {
 
 // isUsable reports whether a value of a column is of the right kind and not blank.
 func (r *currentRow) isUsable(c *column, slot int) bool {
-	if c.concept == "id" {
+	if c.isID {
 		return r.format.vocabulary.isID(r.values[slot], r.word(slot))
 	}
 	return r.isText(slot) && !r.isBlank(slot)
@@ -246,7 +249,7 @@ func (r *currentRow) isBlank(slot int) bool {
 
 // unusableReason returns why no value of a column is usable, or "" if the field may be absent or blank.
 func (r *currentRow) unusableReason(c *column) string {
-	if c.concept == "id" {
+	if c.isID {
 		return r.idProblem(c)
 	}
 	return r.textProblem(c)

@@ -27,6 +27,7 @@ type rowFormat struct {
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
 	concept string
+	isID    bool     // the concept is the ID of the message
 	name    string   // of the field
 	index   int      // of the field
 	paths   []string // of its values, in the order of preference
@@ -43,8 +44,14 @@ func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *tim
 	f.cursor = f.paths.slots[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{concept: concept, name: field.Name, index: field.Index[0], paths: op.Record[concept], slots: f.paths.slots[concept]}
-			f.columns = append(f.columns, c)
+			f.columns = append(f.columns, column{
+				concept: concept,
+				isID:    concept == "id",
+				name:    field.Name,
+				index:   field.Index[0],
+				paths:   op.Record[concept],
+				slots:   f.paths.slots[concept],
+			})
 		}
 	}
 	f.addErrors(&t.Errors, lists)

@@ -39,10 +39,10 @@ func (s *Secrets) AddRequest(r *http.Request) {
 			continue
 		}
 		for _, value := range values {
-			if _, credential, ok := strings.Cut(value, " "); ok {
-				value = credential // without the scheme
-			}
 			s.AddCredential(value)
+			if _, credential, hasSpace := strings.Cut(value, " "); hasSpace {
+				s.AddCredential(credential) // the value may begin with a scheme
+			}
 		}
 	}
 	if user, password, ok := r.BasicAuth(); ok {

@@ -81,6 +81,21 @@ func TestMaskKeepsTheDiagnosis(t *testing.T) {
 	}
 }
 
+// A header may hold a scheme and a credential, or a credential that has a space.
+func TestMaskHeaderWithASpace(t *testing.T) {
+	t.Parallel()
+	s := new(redact.Secrets)
+	s.AddRequest(&http.Request{Header: http.Header{"Authorization": {"Token tok-abcdef"}, "X-Key": {"ab cd"}}, URL: new(url.URL)})
+	for sentence, want := range map[string]string{
+		"no tok-abcdef":        "no ***",
+		"no Token tok-abcdef":  "no ***",
+		"the key ab cd is old": "the key *** is old",
+		"Token, ab or cd":      "Token, ab or cd",
+	} {
+		assert.Equal(t, want, s.Mask(sentence), sentence)
+	}
+}
+
 func TestInWord(t *testing.T) {
 	t.Parallel()
 	s := secrets()

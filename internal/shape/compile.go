@@ -42,7 +42,7 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 func (s *Shapes) add(t reflect.Type) {
 	declared := s.declare(t)
 	for i, t := range declared {
-		s.fill(t, declared[i:])
+		s.fillObject(t, declared[i:])
 	}
 }
 
@@ -62,8 +62,8 @@ func (s *Shapes) declare(t reflect.Type) (declared []reflect.Type) {
 	return append(declared, t)
 }
 
-// fill puts the fields of a struct into its object, if it has one. The first of the unfilled structs is the struct itself.
-func (s *Shapes) fill(t reflect.Type, unfilled []reflect.Type) {
+// fillObject puts the fields of a struct into its object, if it has one. The first of the unfilled structs is the struct itself.
+func (s *Shapes) fillObject(t reflect.Type, unfilled []reflect.Type) {
 	o, isObject := s.structs[t].(*object)
 	if !isObject {
 		return

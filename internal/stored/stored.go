@@ -36,19 +36,11 @@ var ErrUnknownKey = errors.New("unknown key")
 // Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice in an object at any depth, is an error: nothing is
 // lost silently. Numbers in an any become json.Number. Errors never repeat a value.
 func Decode(data []byte, value any) error {
-	members := jsonscan.Members(data)
-	if members == nil || jsonscan.Check(data) != nil || !utf8.Valid(data) {
+	scanner := &jsonscan.Scanner{Doc: data}
+	if scanner.Peek() != '{' || jsonscan.Check(data) != nil || !utf8.Valid(data) {
 		return errors.New("want a JSON object in valid UTF-8")
 	}
-	seen := map[string]bool{} // encoding/json takes names of any case
-	for _, m := range members {
-		name := strings.ToLower(m.Name)
-		if seen[name] {
-			return fmt.Errorf("%s comes twice", quoteKey(m.Name))
-		}
-		seen[name] = true
-	}
-	if name, isRepeated := repeatedKey(&jsonscan.Scanner{Doc: data}); isRepeated {
+	if name, isRepeated := repeatedKey(scanner, reflect.TypeOf(value)); isRepeated {
 		return fmt.Errorf("%s comes twice", quoteKey(name))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -57,25 +49,27 @@ func Decode(data []byte, value any) error {
 	return describe(decoder.Decode(value))
 }
 
-// repeatedKey returns the first key that comes twice in an object of a document, and whether there is one. Case counts, as in the keys of a
-// map.
-func repeatedKey(s *jsonscan.Scanner) (name string, isRepeated bool) {
+// repeatedKey returns the first key that comes twice in an object of a document of a type, and whether there is one. Two keys are the same if
+// they are of the same field, which encoding/json finds in any case. In the keys of a map, case counts.
+func repeatedKey(s *jsonscan.Scanner, t reflect.Type) (name string, isRepeated bool) {
 	switch s.Peek() {
 	case '{':
+		fields := fieldsOf(t)
 		seen := map[string]bool{}
 		for more := s.Open('}'); more; more = s.Next('}') {
 			name = string(s.Name())
-			if seen[name] {
+			key, valueType := fieldOf(fields, name)
+			if seen[key] {
 				return name, true
 			}
-			seen[name] = true
-			if name, isRepeated = repeatedKey(s); isRepeated {
+			seen[key] = true
+			if name, isRepeated = repeatedKey(s, valueType); isRepeated {
 				return name, true
 			}
 		}
 	case '[':
 		for more := s.Open(']'); more; more = s.Next(']') {
-			if name, isRepeated = repeatedKey(s); isRepeated {
+			if name, isRepeated = repeatedKey(s, t); isRepeated { // no type that is stored has a list of structs
 				return name, true
 			}
 		}
@@ -83,6 +77,28 @@ func repeatedKey(s *jsonscan.Scanner) (name string, isRepeated bool) {
 		s.Skip()
 	}
 	return "", false
+}
+
+// fieldsOf returns the fields of a struct, or of a struct behind a pointer. Other types have none.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return reflect.VisibleFields(t)
+}
+
+// fieldOf returns the name and the type of the field that a key fills. A key without a field keeps its name, and its value may be anything.
+func fieldOf(fields []reflect.StructField, key string) (name string, valueType reflect.Type) {
+	for _, field := range fields {
+		name, _, _ = strings.Cut(field.Tag.Get("json"), ",")
+		if strings.EqualFold(name, key) {
+			return name, field.Type
+		}
+	}
+	return key, reflect.TypeFor[any]()
 }
 
 // describe returns an error of encoding/json without the values that it repeats.

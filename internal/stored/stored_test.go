@@ -14,6 +14,12 @@ type message struct {
 	To    string          `json:"to,omitzero"`
 	TTL   stored.Duration `json:"ttl,omitzero"`
 	Extra map[string]any  `json:"extra,omitzero"`
+	Reply *reply          `json:"reply,omitzero"`
+}
+
+type reply struct {
+	Text string `json:"text"`
+	Sent string `json:"sent"`
 }
 
 func TestEncodeAndDecode(t *testing.T) {
@@ -38,6 +44,14 @@ func TestEncodeRefusesInvalidUTF8(t *testing.T) {
 	assert.EqualError(t, err, "it holds text that is not valid UTF-8")
 }
 
+// The keys of a map are data.
+func TestDecodeKeepsKeysOfAMapThatDifferInCase(t *testing.T) {
+	t.Parallel()
+	var m message
+	require.NoError(t, stored.Decode([]byte(`{"extra":{"text":"a","Text":"b","reply":{"text":"c","Text":"d"}}}`), &m))
+	assert.Equal(t, map[string]any{"text": "a", "Text": "b", "reply": map[string]any{"text": "c", "Text": "d"}}, m.Extra)
+}
+
 func TestDecodeErrorsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	for data, says := range map[string]string{
@@ -52,6 +66,8 @@ func TestDecodeErrorsRepeatNothing(t *testing.T) {
 		`{"ttl":"1s","\u0074tl":"1s"}`:                     `"ttl" comes twice`,
 		`{"extra":{"a":1,"a":"s3cret"}}`:                   `"a" comes twice`,
 		`{"extra":{"a":[[{"b":1}],{"b":2,"b":"s3cret"}]}}`: `"b" comes twice`,
+		`{"reply":{"text":"a","Text":"s3cret"}}`:           `"Text" comes twice`,
+		`{"reply":{"sent":"a","\u017fent":"s3cret"}}`:      `"ſent" comes twice`,
 		`["s3cret"]`:                                       "want a JSON object in valid UTF-8",
 		`{"to":"s3cret"} {}`:                               "want a JSON object in valid UTF-8",
 		"{\"to\":\"\xff\"}":                                "want a JSON object in valid UTF-8",

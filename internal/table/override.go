@@ -69,17 +69,22 @@ func (n *requestNames) isList(parent string) bool {
 // parentOf returns the object or the list that holds a name, or "" at the top level.
 func parentOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
-// dropCollisions empties the default names by concept that collide with other names. It does not empty needed names.
-func (o *Operation) dropCollisions(names, defaults map[string]string, others *requestNames, needed ...string) {
+// takeNames adds the names that the overlay sets, and the needed names, to the taken names. It returns the concepts of both, whose names are kept.
+func (o *Operation) takeNames(taken *requestNames, names, defaults map[string]string, needed ...string) (kept []string) {
 	o.claimed = claimedBy(names, defaults)
-	others.isCustom = others.isCustom || len(o.claimed) > 0 || len(o.Constants) > 0
-	kept := slices.Concat(o.claimed, needed)
+	taken.isCustom = taken.isCustom || len(o.claimed) > 0 || len(o.Constants) > 0
+	kept = slices.Concat(o.claimed, needed)
 	for _, concept := range kept {
 		if names[concept] != "" {
-			others.add(names[concept])
+			taken.add(names[concept])
 		}
 	}
-	o.displaced = displacedBy(others, names, kept)
+	return kept
+}
+
+// dropNames empties the default names by concept that collide with taken names. It empties no name of a kept concept.
+func (o *Operation) dropNames(taken *requestNames, names map[string]string, kept []string) {
+	o.displaced = displacedBy(taken, names, kept)
 	for concept := range o.displaced {
 		names[concept] = ""
 	}
@@ -128,29 +133,30 @@ func (s *Send) ConstantsGiveWay(concept string) bool {
 
 // dropCollisions drops the default names and constants that collide with the overlay.
 func (s *Send) dropCollisions(defaults *Send, pair KeyPair) {
-	others := newRequestNames(s.Encoding)
-	others.addPair(pair, s.Encoding)
+	taken := newRequestNames(s.Encoding)
+	taken.addPair(pair, s.Encoding)
 	if s.Wrap != nil && *s.Wrap != "" {
-		others.add(*s.Wrap)
-		others.isCustom = true
+		taken.add(*s.Wrap)
+		taken.isCustom = true
 	}
 	for name := range s.Constants {
-		others.add(name)
+		taken.add(name)
 	}
 	for concept, constants := range sorted(s.FieldConstants) {
 		if reflect.DeepEqual(constants, defaults.FieldConstants[concept]) {
 			continue
 		}
-		others.isCustom = true
+		taken.isCustom = true
 		s.claimedConstants = append(s.claimedConstants, concept)
 		for name := range constants {
-			others.add(name)
+			taken.add(name)
 		}
 	}
-	s.Operation.dropCollisions(s.Fields, defaults.Fields, others, neededFields...)
+	kept := s.takeNames(taken, s.Fields, defaults.Fields, neededFields...)
+	s.dropNames(taken, s.Fields, kept)
 	for concept, constants := range s.FieldConstants {
 		if s.ConstantsGiveWay(concept) {
-			maps.DeleteFunc(constants, func(name string, _ any) bool { return !others.fits(name) })
+			maps.DeleteFunc(constants, func(name string, _ any) bool { return !taken.fits(name) })
 		}
 	}
 }
@@ -162,10 +168,11 @@ func (l *List) GivesWay(concept string) bool {
 
 // dropCollisions drops the default names that collide with the overlay.
 func (l *List) dropCollisions(defaults *List, pair KeyPair) {
-	others := newRequestNames(l.Encoding)
-	others.addPair(pair, l.Encoding)
+	taken := newRequestNames(l.Encoding)
+	taken.addPair(pair, l.Encoding)
 	for name := range l.Constants {
-		others.add(name)
+		taken.add(name)
 	}
-	l.Operation.dropCollisions(l.Params, defaults.Params, others, l.Paging.By)
+	kept := l.takeNames(taken, l.Params, defaults.Params, l.Paging.By)
+	l.dropNames(taken, l.Params, kept)
 }

@@ -10,27 +10,25 @@ import (
 )
 
 func (a Auth) validate(found *Problems, _ string, _ *Table) {
-	pair := a.KeyPair
+	pair := &a.KeyPair
 	switch pair.In {
 	case "header":
-		found.add("auth.keyPair.key", headerFault(pair.Key))
-		switch {
-		case pair.Secret == "":
-		case strings.EqualFold(pair.Key, pair.Secret):
-			found.add("auth.keyPair.secret", "has the same name as auth.keyPair.key")
-		default:
-			found.add("auth.keyPair.secret", headerFault(pair.Secret))
-		}
+		pair.validateNames(found, headerFault, strings.EqualFold(pair.Key, pair.Secret))
 	case "body", "query":
-		isNested := pair.In == "body"
-		found.add("auth.keyPair.key", nameFault(pair.Key, isNested))
-		switch {
-		case pair.Secret == "":
-		case pair.Key == pair.Secret:
-			found.add("auth.keyPair.secret", "has the same name as auth.keyPair.key")
-		default:
-			found.add("auth.keyPair.secret", nameFault(pair.Secret, isNested))
-		}
+		fault := func(name string) string { return nameFault(name, pair.In == "body") }
+		pair.validateNames(found, fault, pair.Key == pair.Secret)
+	}
+}
+
+// validateNames checks both names of the pair by a function that returns what is wrong with a name, or "". An empty secret is absent.
+func (k *KeyPair) validateNames(found *Problems, fault func(name string) string, areSame bool) {
+	found.add("auth.keyPair.key", fault(k.Key))
+	switch {
+	case k.Secret == "":
+	case areSame:
+		found.add("auth.keyPair.secret", "has the same name as auth.keyPair.key")
+	default:
+		found.add("auth.keyPair.secret", fault(k.Secret))
 	}
 }
 

@@ -74,16 +74,21 @@ func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error
 	}
 }
 
-// refresh fetches a token in place of old, for all calls that wait.
-func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) (fresh *token, err error) {
-	// The deferred finish runs last. It reads both results and replaces them, because the old token may still serve. If the function of the user
-	// panics or calls runtime.Goexit, it reads the error that is set here. Otherwise it reads what fetchToken returned.
-	err = authError(errTokenPanicked)
-	defer func() { fresh, err = s.finish(ctx, old, fresh, err) }()
+// refresh fetches a token in place of old, for all calls that wait. It releases them even if the function of the user panics or calls
+// runtime.Goexit.
+func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) (*token, error) {
+	hasReturned := false
+	defer func() {
+		if !hasReturned {
+			_, _ = s.finish(ctx, old, nil, authError(errTokenPanicked))
+		}
+	}()
 	observed, end := observe.begin(ctx, Token, 0)
-	fresh, err = s.fetchToken(observed)
-	end(Outcome{Err: err})
-	return fresh, err
+	fetched, fetchErr := s.fetchToken(observed)
+	hasReturned = true
+	current, err := s.finish(ctx, old, fetched, fetchErr)
+	end(Outcome{Err: fetchErr})
+	return current, err
 }
 
 func (s *TokenSource) fetchToken(ctx context.Context) (*token, error) {
