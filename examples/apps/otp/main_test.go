@@ -514,7 +514,7 @@ func TestReportWithoutAnID(t *testing.T) {
 			require.NoError(t, err)
 			tx, err := o.db.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
-			defer tx.Rollback()
+			defer tx.Rollback() //nolint:errcheck // it is only read
 			reference, err := referenceOf(t.Context(), tx, webhook.DeliveryReport{Status: webhook.StatusDelivered})
 			require.NoError(t, err)
 			assert.Empty(t, reference)
