@@ -95,13 +95,10 @@ var (
 func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetExpired()
 	attempts := 0
 	sentCodes := 0 // attempts that may have gone out
 	for _, sent := range c.byChallenge {
-		if !c.now().Before(sent.expires) {
-			delete(c.byChallenge, sent.challenge)
-			continue
-		}
 		if sent.to != to {
 			continue
 		}
@@ -117,14 +114,28 @@ func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	if sentCodes >= maxCodes || attempts >= maxAttempts {
 		return code{}, false, errTooMany
 	}
-	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
-	added = code{
-		challenge: rand.Text(), request: request, to: to, digits: fmt.Sprintf("%06d", number),
-		expires: c.now().Add(validFor), chat: newMessage(),
-	}
+	added = c.newCode(to, request)
 	stored := added
 	c.byChallenge[added.challenge] = &stored
 	return added, true, nil
+}
+
+// forgetExpired deletes the codes that have expired.
+func (c *codes) forgetExpired() {
+	for challenge, sent := range c.byChallenge {
+		if !c.now().Before(sent.expires) {
+			delete(c.byChallenge, challenge)
+		}
+	}
+}
+
+// newCode returns a code with six random digits.
+func (c *codes) newCode(to, request string) code {
+	digits, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
+	return code{
+		challenge: rand.Text(), request: request, to: to, digits: fmt.Sprintf("%06d", digits),
+		expires: c.now().Add(validFor), chat: newMessage(),
+	}
 }
 
 // use returns the number to which the code of a challenge was sent, if the digits match it. The code is then used up.

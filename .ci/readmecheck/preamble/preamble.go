@@ -56,7 +56,8 @@ var (
 	position                string
 	done                    bool
 	rows, total             int
-	others, unpriced        int
+	others                  int
+	unpriced, untimed       int
 	costs                   map[string]*big.Rat
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver

@@ -7,7 +7,7 @@
 //	go run ./examples/apps/campaign refresh FOLDER    writes results.csv again, with what the listing says of delivery and cost
 //
 // FOLDER/recipients.csv has the columns id, number and text. A line that cannot be sent does not stop the others. The name of the folder is the
-// name of the campaign: line 17 of the folder spring is the message spring/17, which is sent once.
+// name of the campaign: the line with the id 17 in the folder spring is the message spring/17, which is sent once.
 //
 // FOLDER/results.csv has a row for each line, and in the column result what became of it. It is written when all messages are final, and again at
 // Ctrl-C, with the delivery reports. If Ctrl-C comes earlier, the messages that are not final have the verdict "waits", and the next start goes on.
@@ -35,8 +35,8 @@
 //
 // # STOP and delivery reports
 //
-// A STOP or a report that comes while no process receives may be lost. Without its report a message stays "sent" until "refresh". So let "receive" run all the time, at CAMPAIGN_URL, and give the campaigns another
-// CAMPAIGN_ADDRESS, or let the last campaign run until the next one.
+// A STOP or a report that comes while no process receives may be lost. Without its report a message stays "sent" until "refresh". So let
+// "receive" run all the time, at CAMPAIGN_URL, and give the campaigns another CAMPAIGN_ADDRESS, or let the last campaign run until the next one.
 //
 // # After a kill
 //
@@ -76,9 +76,13 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
+	isRefresh := args[0] == "refresh"
+	want := 1
+	if isRefresh {
+		want = 2 // with the folder
+	}
 	folder := args[len(args)-1]
-	isRefresh := len(args) == 2 && args[0] == "refresh"
-	if (len(args) > 1 && !isRefresh) || strings.HasPrefix(folder, "-") {
+	if len(args) != want || strings.HasPrefix(folder, "-") {
 		return errors.New("usage: campaign [FOLDER | receive | refresh FOLDER]")
 	}
 	in, err := settingsFromEnv(folder)

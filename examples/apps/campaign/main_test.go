@@ -753,7 +753,7 @@ func TestCommandNamesAllThatIsMissing(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, name)
 	}
-	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}, {"refresh", "-h"}, {"refresh", "spring", "summer"}} {
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"spring", "summer"}, {"refresh"}, {"refresh", "-h"}, {"refresh", "spring", "summer"}} {
 		require.EqualError(t, command(t.Context(), args), "usage: campaign [FOLDER | receive | refresh FOLDER]")
 	}
 }

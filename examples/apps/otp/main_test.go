@@ -31,6 +31,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 const (
@@ -498,6 +499,25 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 			text := p.next(ana, "sms")
 			require.Eventually(t, func() bool { return report(text.ID, "failed", time.Now()) == http.StatusOK }, 30*time.Second, 20*time.Millisecond)
 			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// A report without an ID is about no code, even if the message ID of a code is not known yet.
+func TestReportWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), never)
+			_, err := o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			tx, err := o.db.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+			defer tx.Rollback() //nolint:errcheck // it is only read
+			reference, err := referenceOf(t.Context(), tx, webhook.DeliveryReport{Status: webhook.StatusDelivered})
+			require.NoError(t, err)
+			assert.Empty(t, reference)
 		})
 	}
 }

@@ -116,6 +116,9 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if report.ReferenceID != "" {
 		return report.ReferenceID, nil
 	}
+	if report.ID == "" { // it is '' in a code whose message ID is not known
+		return "", nil
+	}
 	mayCome, err := lacksID(ctx, tx) // asked first: noteAccepted may note an ID at any moment
 	if err != nil {
 		return "", err

@@ -16,8 +16,9 @@
 // sent around midnight may be listed on either day. So include an hour before and after the day.
 //
 // What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the verdict of an unknown record that was
-// found. The statuses and prices of accepted messages are compared where both are known. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program again with
-// -day. Once the next day is listed, too, a message of midnight is found.
+// found. The statuses and prices of accepted messages are compared where both are known. Store these verdicts, and act on the other differences
+// (see docs/listing.md). If a record was "not listed", start the program again with -day. Once the next day is listed, too, a message of midnight is
+// found.
 //
 // # Interruptions
 //

@@ -17,7 +17,8 @@ import (
 // The outcome of a message that was replaced changes nothing, because no order has its reference ID.
 func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
 	message, isChat := outcome.Message.(chatapp2.Message)
-	isDenied := errors.Is(outcome.Err, messaging.ErrDenied) // by the guard, which would deny the SMS, too
+	isWindowClosed := errors.Is(outcome.Err, messaging.ErrWindowClosed)
+	isDenied := errors.Is(outcome.Err, messaging.ErrDenied) && !isWindowClosed // by a guard, which would deny the SMS, too
 	if isChat && !outcome.MayHaveBeenSent() && !isDenied {
 		err := s.replaceUnsent(ctx, outcome.Key, message.To)
 		if !errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS

@@ -12,7 +12,8 @@
 // The environment of migrate has DATABASE_URL. That of serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and
 //
-//	DATABASE_URL    a PostgreSQL URL such as postgres://user@localhost/shop, or the path of an SQLite file, for one process
+//	DATABASE_URL    a PostgreSQL URL such as postgres://user@localhost/shop, without the outbox of another program, or the path of an SQLite
+//	                file, for one process
 //	SHOP_ADDRESS    where the shop listens, such as :8080
 //	SHOP_URL        where the service calls it, such as https://shop.example.com
 //	SHOP_SENDER     the sender of SMS that the account has registered, such as ACME

@@ -436,6 +436,26 @@ func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 	}
 }
 
+// The 24-hour window is of chat app 2 alone: if the guard denies a message because the window is closed, an SMS replaces it.
+func TestSMSIfTheWindowIsClosed(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			message := chatapp2.Message{To: "+639171234567", ReferenceID: "order-1", Content: chatapp2.Text{Body: "Thank you for order-1"}}
+			s.orderWith(t, message, messagingriver.InsertOptions{})
+			isBySMS := func() bool {
+				return s.columnOf(t, "reference", "order-1") == "order-1"+suffixSMS && s.columnOf(t, "verdict", "order-1") == "accepted"
+			}
+			require.Eventually(t, isBySMS, time.Minute, 20*time.Millisecond)
+			require.Len(t, service.Sent(), 1)
+			assert.Equal(t, "sms", service.Sent()[0].Channel)
+		})
+	}
+}
+
 // A customer known by a user ID alone gets no SMS. The order says that the message was refused.
 func TestNoSMSToAUserID(t *testing.T) {
 	t.Parallel()
@@ -1088,12 +1108,18 @@ func TestNoSMSInPlaceOfAChatMessageAfterSTOP(t *testing.T) {
 // orderExpired takes an order whose message expires before it is sent.
 func (s *shop) orderExpired(t *testing.T, id, phone string) {
 	t.Helper()
+	message := chatapp2.Message{To: phone, ReferenceID: id, Content: chatapp2.Template{Name: "order_placed", Language: "en_US"}}
+	s.orderWith(t, message, messagingriver.InsertOptions{Expire: time.Millisecond})
+}
+
+// orderWith takes an order with a message, whose reference ID is that of the order.
+func (s *shop) orderWith(t *testing.T, message chatapp2.Message, options messagingriver.InsertOptions) {
+	t.Helper()
 	tx, err := s.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = tx.ExecContext(t.Context(), insertOrder, id, phone, time.Now().Unix())
+	_, err = tx.ExecContext(t.Context(), insertOrder, message.ReferenceID, message.To, time.Now().Unix())
 	require.NoError(t, err)
-	message := chatapp2.Message{To: phone, ReferenceID: id, Content: chatapp2.Template{Name: "order_placed", Language: "en_US"}}
-	_, err = s.outbox.InsertMany(t.Context(), tx, []messaging.Message{message}, messagingriver.InsertOptions{Expire: time.Millisecond})
+	_, err = s.outbox.InsertMany(t.Context(), tx, []messaging.Message{message}, options)
 	require.NoError(t, err)
 	require.NoError(t, tx.Commit())
 }

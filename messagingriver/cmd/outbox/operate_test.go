@@ -464,6 +464,27 @@ func TestResolveByReasonAsksForTheChannel(t *testing.T) {
 	})
 }
 
+// The reason in the help and in docs/outbox.md proves that a message did not go out: a message that may have gone out is not resent.
+func TestResendByReasonLeavesMessagesThatMayHaveBeenSent(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("unknown")))
+		s.service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 1)
+		s.work()
+		s.run(0, "load", s.file("b.jsonl", line("unsent")))
+		s.merge("unsent", `{"verdict": "not sent", "reason": "messaging: sms.send not sent: dial tcp: connection refused"}`)
+		s.exec("UPDATE JOBS SET state = 'discarded', finalized_at = created_at WHERE args->>'reference' = 'unsent'")
+		help, _ := s.run(0, "resolve", "--help")
+		assert.Contains(s, help, "resolve resend --reason 'sms.send not sent' --channel sms\n")
+		out, _ := s.run(0, "resolve", "resend", "--reason", "sms.send not sent", "--channel", "sms")
+		assert.Equal(s, "resend: 1 of 1\n", out)
+		s.work()
+		out, _ = s.run(0, "show", "unknown")
+		assert.Contains(s, out, "sms.send has an unknown outcome: HTTP 503")
+		out, _ = s.run(0, "show", "unsent")
+		assert.Regexp(s, `(?m)^state +completed$`, out)
+	})
+}
+
 // TestResolveSaysHowFarItGot: after an error, and a second run settles the others.
 func TestResolveSaysHowFarItGot(t *testing.T) {
 	onBoth(t, func(s shell) {

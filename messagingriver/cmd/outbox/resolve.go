@@ -171,7 +171,8 @@ const resolveHelp = `Decide about messages, which are named by their reference I
           after all, a report that it failed can still lead to the fallback of your handler
 
 "outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
-compare with "outbox audit" before.
+compare with "outbox audit" before. With --reason, resend only for a reason that proves that no message went out, such as
+"sms.send not sent". A message whose reason is "has an unknown outcome", such as after HTTP 503, may have gone out.
 
 It prints how many messages the decision applied to, and why it did not apply to the others. Messages are settled one by one, in
 the order in which they are named. After an error it says how many are settled and which was the last: run the command again for
@@ -186,7 +187,7 @@ func (op *operator) resolve() *cobra.Command {
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
 		Long: resolveHelp,
 		Example: `  outbox resolve sent order-17 order-18
-  outbox resolve resend --reason 'HTTP 503' --channel sms
+  outbox resolve resend --reason 'sms.send not sent' --channel sms
   outbox resolve drop --file references.txt --channel chatapp1
   grep ^order- references.txt | outbox resolve sent --file -`,
 		Args: func(_ *cobra.Command, args []string) error {
