@@ -28,17 +28,18 @@ type attempt struct {
 }
 
 func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *metadata) *attempt {
-	// The time since River fetched the job counts. It is negative if the clock of the database is ahead.
-	age := max(0, time.Since(*job.AttemptedAt))
 	return &attempt{
 		channel:   c,
 		job:       job,
 		metadata:  m,
-		claimedAt: uptime() - age,
+		claimedAt: uptime() - claimAge(job),
 		token:     rand.Text(),
 		rules:     o.doubt,
 	}
 }
+
+// claimAge returns the time since River fetched a job. It is zero if the clock of the database is ahead.
+func claimAge(job *river.Job[messageArgs]) time.Duration { return max(0, time.Since(*job.AttemptedAt)) }
 
 // progress is how far an attempt is. It changes once, from waiting to entered or to abandoned: an abandoned attempt begins no request, and an
 // attempt that may have begun one cannot be abandoned.

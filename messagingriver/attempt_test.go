@@ -78,6 +78,38 @@ func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	await(t, r, "unsent", completed)
 }
 
+// A process that was killed before its mark has begun no request. While a worker has the job, its request may begin at any moment.
+func TestMessageOfAProcessKilledBeforeItsMarkWasNotSent(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	r := postgresRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+	r.insert(t, messagingriver.InsertOptions{}, text("unmarked"), text("marked"), text("unreadable"))
+	abandon(t, r, true, "unmarked", `{}`)
+	abandon(t, r, true, "marked", `{"begun": "A"}`)
+	abandon(t, r, true, "unreadable", `{"begun": 1}`)
+	require.Equal(t, messaging.Unknown, show(t, r, "unmarked").Verdict)
+	r.exec(t, `UPDATE JOBS SET state = 'available', metadata = metadata || '{"river:rescue_count": 1}'`)
+	record := show(t, r, "unmarked")
+	require.Equal(t, messaging.NotSent, record.Verdict)
+	require.False(t, record.MayHaveBeenSent())
+	for _, reference := range []string{"marked", "unreadable"} {
+		require.Equal(t, messaging.Unknown, show(t, r, reference).Verdict, reference)
+	}
+}
+
+// Attempts write no marks on SQLite, so a process that was killed may have sent the message.
+func TestSQLiteMessageOfAKilledProcessIsUnknown(t *testing.T) {
+	t.Parallel()
+	r := sqliteRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+	r.insert(t, messagingriver.InsertOptions{}, text("a"))
+	abandon(t, r, false, "a", `{}`)
+	require.Equal(t, messaging.Unknown, show(t, r, "a").Verdict)
+	for _, metadata := range []string{`{}`, `{"river:rescue_count": 1}`} {
+		r.exec(t, "UPDATE JOBS SET state = 'available', metadata = jsonb_patch(metadata, ?1)", metadata)
+		require.Equal(t, messaging.Unknown, show(t, r, "a").Verdict, metadata)
+	}
+}
+
 // The database commits the mark of an attempt after the attempt has stopped waiting for it, so no request begins. The next mark fails. The
 // message is not in doubt.
 func TestLostReplyToMarkLeavesNoDoubt(t *testing.T) {
@@ -546,6 +578,9 @@ func TestSlowGuardIsReported(t *testing.T) {
 		require.Eventually(t, func() bool {
 			return show(t, r, "a").Reason == "no request could begin within 10s: a guard, the rate limit or the process took longer"
 		}, 5*time.Second, 5*time.Millisecond)
+		record := show(t, r, "a")
+		require.Equal(t, messaging.NotSent, record.Verdict)
+		require.False(t, record.MayHaveBeenSent())
 		close(isRead)
 		require.Eventually(t, func() bool { return paused.Load() > 0 }, patience, 5*time.Millisecond)
 		require.GreaterOrEqual(t, time.Duration(paused.Load()), time.Second)

@@ -17,6 +17,9 @@ func (r countRules) isInDoubt(m *metadata, fetches int) bool {
 	return r.hasRecordedDoubt(m) || m.hasOpenFetch(fetches)
 }
 
+// provesUnsent returns false, because the counts do not show whether an attempt that recorded no outcome has begun a request.
+func (countRules) provesUnsent(*metadata) bool { return false }
+
 // keepDoubt records the doubt, because River may forget the fetch that left it: a lookup is a fetch, too.
 func (countRules) keepDoubt(f facts) { f[keyInDoubt] = true }
 

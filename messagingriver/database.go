@@ -90,6 +90,15 @@ func (d *database) createQueue(ctx context.Context, tx riverdriver.ExecutorTx, n
 	return explain(err)
 }
 
+// checkTx returns an error if the transaction of a caller is nil.
+func checkTx[TTx any](tx TTx) error {
+	var none TTx
+	if any(tx) == any(none) {
+		return errors.New("messagingriver: the transaction is nil")
+	}
+	return nil
+}
+
 // scan runs a statement that returns one row or none, on the pool or in a transaction, and reports whether there is a row.
 func (d *database) scan(ctx context.Context, on riverdriver.Executor, targets []any, statement string, args ...any) (bool, error) {
 	err := on.QueryRow(ctx, d.qualify(statement), args...).Scan(targets...)

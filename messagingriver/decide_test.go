@@ -65,6 +65,50 @@ func TestInDoubt(t *testing.T) {
 	}
 }
 
+// Metadata without a verdict proves that no request began only if attempts write marks, and none has.
+func TestProvesUnsent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name       string
+		isPostgres bool
+		metadata   string
+		want       bool
+	}{
+		{"PostgreSQL: no mark", true, `{}`, true},
+		{"PostgreSQL: rescued without a mark", true, `{"river:rescue_count": 1}`, true},
+		{"PostgreSQL: a mark and no outcome", true, `{"begun": "B"}`, false},
+		{"PostgreSQL: a mark and its outcome", true, `{"begun": "B", "ended": "B"}`, false},
+		{"PostgreSQL: the service refused the message", true, `{"verdict": "refused"}`, false},
+		{"PostgreSQL: the outcome is unknown", true, `{"verdict": "unknown"}`, false},
+		{"SQLite: no outcome", false, `{}`, false},
+		{"SQLite: rescued, and answered for", false, `{"river:rescue_count": 1, "answered": 1}`, false},
+	} {
+		var m metadata
+		require.NoError(t, json.Unmarshal([]byte(tt.metadata), &m), tt.name)
+		rules := newDoubtRules(&database{isPostgres: tt.isPostgres})
+		assert.Equal(t, tt.want, rules.provesUnsent(&m), tt.name)
+	}
+}
+
+// An attempt records no verdict if another attempt may have the job, and replaces none.
+func TestUnsentResult(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		claimAge time.Duration
+		verdict  string
+		want     any
+	}{
+		{"the first attempt", time.Second, "", verdictNotSent},
+		{"the claim is old", maxClaimAge, "", nil},
+		{"the service refused the message before", time.Second, verdictRefused, nil},
+	} {
+		job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedAt: new(time.Now().Add(-tt.claimAge))}}
+		r := unsentResult(job, &metadata{Verdict: tt.verdict}, waitResult(time.Minute, "a worker of another version"))
+		assert.Equal(t, tt.want, r.facts[keyVerdict], tt.name)
+	}
+}
+
 // A key that an attempt sets, or a statement reads, is a member of the metadata.
 func TestMetadataKeys(t *testing.T) {
 	t.Parallel()
@@ -335,8 +379,8 @@ func TestResultOfLookup(t *testing.T) {
 	t.Parallel()
 	o := &Outbox[*sql.Tx]{options: Options{SettleFor: 15 * time.Minute}}
 	notListed := fmt.Errorf("%w: no message", messaging.ErrNotListed)
-	after := func(age time.Duration) *metadata {
-		return &metadata{UnknownSince: time.Now().Add(-age), UnknownReason: "HTTP 503"}
+	after := func(age time.Duration) doubt {
+		return doubt{since: time.Now().Add(-age), reason: "HTTP 503"}
 	}
 	early := o.resultOfLookup(after(4*time.Minute), notListed)
 	assert.InDelta(t, 2*time.Minute, early.wait, float64(time.Second))

@@ -10,6 +10,9 @@ type doubtRules interface {
 	// isInDoubt reports whether the worker that got the job of a message must not send it. fetches is how many fetches of the job River
 	// remembers, with that of the worker.
 	isInDoubt(m *metadata, fetches int) bool
+	// provesUnsent reports whether the metadata of a job that was attempted, but that no worker has, proves that no request began although no
+	// attempt has recorded a verdict.
+	provesUnsent(m *metadata) bool
 	// keepDoubt records that a lookup has left a message in doubt.
 	keepDoubt(f facts)
 	// allowRequest returns nil if the request of an attempt may begin. The error matches errOutdated if it must not, and errUnconfirmed if the

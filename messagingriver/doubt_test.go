@@ -58,7 +58,7 @@ func TestDoubtInGoAndOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := stdlib.OpenDBFromPool(postgresPool(t))
 	t.Cleanup(func() { _ = db.Close() })
-	selectDoubt := "SELECT " + isInDoubtOnPostgres + " FROM (SELECT CAST($1 AS JSONB) AS metadata) AS job"
+	selectDoubt := "SELECT " + isRescuedInDoubtOnPostgres + " FROM (SELECT CAST($1 AS JSONB) AS metadata) AS job"
 	checkDoubt(t, db, selectDoubt, markRules{}, []doubtCase{
 		{"a new message", `{}`, false, false},
 		{"rescued without a mark", `{"river:rescue_count": 1}`, false, false},
@@ -81,7 +81,7 @@ func TestDoubtInGoAndOnSQLite(t *testing.T) {
 	db, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	selectDoubt := "SELECT " + isInDoubtOnSQLite + " FROM (SELECT jsonb(?1) AS metadata)"
+	selectDoubt := "SELECT " + isRescuedInDoubtOnSQLite + " FROM (SELECT jsonb(?1) AS metadata)"
 	checkDoubt(t, db, selectDoubt, countRules{}, []doubtCase{
 		{"a new message", `{}`, false, false},
 		{"rescued", `{"river:rescue_count": 1}`, true, true},

@@ -67,8 +67,8 @@ type InsertOptions struct {
 	// At is the earliest time to send the messages. Sending may begin up to 5 seconds after it. The zero time and times in the past mean at
 	// once.
 	At time.Time
-	// Expire is how long after At, or after they were enqueued, the messages may still be sent. Later they are cancelled. By default
-	// they never expire. Messages of a paused campaign are not cancelled until the campaign is resumed.
+	// Expire is how long after At the messages may still be sent, even if At has passed, or after they were enqueued if At is zero. Later they are
+	// cancelled. By default they never expire. Messages of a paused campaign are not cancelled until the campaign is resumed.
 	Expire time.Duration
 	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes. By default they have none.
 	Campaign string
@@ -158,9 +158,8 @@ func (o *Outbox[TTx]) InsertManyReturningKnown(
 func (o *Outbox[TTx]) insertJobs(
 	ctx context.Context, tx TTx, jobs []river.InsertManyParams, options InsertOptions,
 ) (known []*rivertype.JobRow, err error) {
-	var none TTx
-	if any(tx) == any(none) {
-		return nil, errors.New("messagingriver: the transaction is nil")
+	if err = checkTx(tx); err != nil {
+		return nil, err
 	}
 	if err = options.complete(); err != nil {
 		return nil, err
@@ -254,12 +253,15 @@ const spareAttempts = 100
 func (o *Outbox[TTx]) insertOptions(ctx context.Context, tx TTx, options InsertOptions) (*river.InsertOpts, error) {
 	m := metadata{Campaign: options.Campaign, MaxAttempts: options.MaxAttempts, Unguarded: options.Unguarded}
 	now := time.Now()
+	if options.Expire > 0 {
+		begin := options.At // even if it has passed
+		if begin.IsZero() {
+			begin = now
+		}
+		m.Expires = begin.Add(options.Expire)
+	}
 	if !options.At.After(now) {
 		options.At = time.Time{}
-	}
-	if options.Expire > 0 {
-		begin := cmp.Or(options.At, now)
-		m.Expires = begin.Add(options.Expire)
 	}
 	encoded, err := json.Marshal(m)
 	if err != nil {

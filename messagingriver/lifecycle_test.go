@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -154,6 +155,33 @@ func TestMigrateTwice(t *testing.T) {
 		require.NoError(t, r.Migrate(t.Context()))
 		show(t, r, "a")
 	})
+}
+
+// The owner of the schema may not be allowed to create schemas.
+func TestMigrateAsTheOwnerOfTheSchema(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	pool, schema := postgresPool(t, 4)
+	role := schema
+	for _, statement := range []string{"CREATE ROLE " + role, "CREATE SCHEMA " + schema + " AUTHORIZATION " + role} {
+		_, err := pool.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	t.Cleanup(func() {
+		_, err := pool.Exec(context.WithoutCancel(t.Context()), "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role)
+		require.NoError(t, err)
+	})
+	config := pool.Config()
+	config.AfterConnect = func(ctx context.Context, connection *pgx.Conn) error {
+		_, err := connection.Exec(ctx, "SET ROLE "+role)
+		return err
+	}
+	owned, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(owned.Close)
+	r := rigOn(t, owned, schema, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+	r.insert(t, messagingriver.InsertOptions{}, text("a"))
+	show(t, r, "a")
 }
 
 func TestNewSQLiteSaysWhatItNeeds(t *testing.T) {
@@ -300,6 +328,9 @@ func TestPostgresSQLTakesTransactionsOfDatabaseSQL(t *testing.T) {
 		}
 		if added != 1 {
 			return fmt.Errorf("%d are new", added)
+		}
+		if _, err := o.GetTx(t.Context(), tx, reference); err != nil {
+			return err
 		}
 		if !commit {
 			return nil

@@ -2,7 +2,6 @@ package messagingriver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -27,17 +26,29 @@ func canBeLookedUp(job *river.Job[messageArgs]) bool {
 	return job.Args.Channel == messaging.ChannelSMS.String()
 }
 
+// doubt is the doubt about a message whose outcome is unknown.
+type doubt struct {
+	since  time.Time // when the outcome became unknown
+	reason string    // why, or "" if a process recorded no reason
+	isNew  bool      // the metadata has neither yet
+}
+
+// doubtOf returns the doubt about a message. It is new if the process that left it died and recorded nothing. Then a reason in the metadata is that
+// of an earlier doubt, before a person had the message sent again.
+func doubtOf(m *metadata) doubt {
+	if m.UnknownSince.IsZero() {
+		return doubt{since: time.Now(), isNew: true}
+	}
+	return doubt{since: m.UnknownSince, reason: m.UnknownReason}
+}
+
 // lookUp finds out whether a message in doubt was sent. It sends nothing.
 func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m *metadata) result {
-	isFirst := m.UnknownSince.IsZero()
-	if isFirst {
-		m.UnknownSince = time.Now()
-		m.UnknownReason = "" // of an earlier doubt, before a person had the message sent again
-	}
-	r := o.makeLookup(ctx, job, m)
-	if isFirst {
-		r.facts[keyUnknownSince] = m.UnknownSince
-		r.facts[keyUnknownReason] = m.UnknownReason
+	d := doubtOf(m)
+	r := o.makeLookup(ctx, job, m, d)
+	if d.isNew {
+		r.facts[keyUnknownSince] = d.since
+		r.facts[keyUnknownReason] = d.reason
 	}
 	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
 	if hasFoundOut {
@@ -50,51 +61,54 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 
 // makeLookup makes one lookup, if the message can be looked up. The result has a verdict only if it is known: the process that sent the message
 // may still record one.
-func (o *Outbox[TTx]) makeLookup(ctx context.Context, job *river.Job[messageArgs], m *metadata) result {
+func (o *Outbox[TTx]) makeLookup(ctx context.Context, job *river.Job[messageArgs], m *metadata, d doubt) result {
 	if !canBeLookedUp(job) {
-		return o.awaitLateOutcome(m)
+		return o.awaitLateOutcome(m, d)
 	}
-	var message sms.Message
-	if json.Unmarshal(job.Args.Message, &message) != nil {
+	message, err := o.channels[job.Args.Channel].decode(job.Args.Message)
+	if errors.Is(err, messaging.ErrUnknownKey) {
+		return lookupResult(time.Minute, "the outcome is unknown, and "+reasonUnknownKey+err.Error())
+	}
+	if err != nil {
 		const reason = "the outcome is unknown, and the job holds no message that this version can read"
 		return finalResult(rivertype.JobStateDiscarded, reason)
 	}
-	receipt, err := o.settleOnce(ctx, message)
+	receipt, err := o.settleOnce(ctx, message.(sms.Message))
 	if err == nil {
 		return acceptedResult(receipt)
 	}
 	if o.isResolvedSent(ctx, job) {
 		return resolvedResult()
 	}
-	r := o.resultOfLookup(m, err)
+	r := o.resultOfLookup(d, err)
 	r.facts[keyClasses] = classesOf(err)
 	return r
 }
 
 // resultOfLookup returns what follows from a lookup that did not find an accepted message: another lookup, unless the message was refused, or
 // enough were made.
-func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
+func (o *Outbox[TTx]) resultOfLookup(d doubt, err error) result {
 	reason := reasonOf(err)
 	if messaging.VerdictOf(err) == messaging.Refused {
 		r := finalResult(rivertype.JobStateCancelled, reason)
 		r.facts[keyVerdict] = verdictRefused
 		return r
 	}
-	if m.UnknownReason != "" {
-		reason = m.UnknownReason + "; then " + reasonAfterAttempt(err)
+	if d.reason != "" {
+		reason = d.reason + "; then " + reasonAfterAttempt(err)
 	}
 	limit := o.options.SettleFor
 	if !isAbsence(err) {
 		limit += unreachableFor
 	}
-	age := time.Since(m.UnknownSince)
+	age := time.Since(d.since)
 	if age >= limit {
 		return finalResult(rivertype.JobStateDiscarded, reason)
 	}
 	interval := min(max(age/2, firstLookup), maxLookupInterval)
 	interval = min(interval, limit-age) // the last lookup is at the limit
 	r := lookupResult(interval, reason)
-	r.facts[keyUnknownUntil] = m.UnknownSince.Add(limit)
+	r.facts[keyUnknownUntil] = d.since.Add(limit)
 	return r
 }
 
@@ -125,9 +139,9 @@ func isAbsence(err error) bool {
 
 // awaitLateOutcome gives a process that was frozen time to record the outcome of a message that cannot be looked up. Then the message is
 // discarded.
-func (o *Outbox[TTx]) awaitLateOutcome(m *metadata) result {
+func (o *Outbox[TTx]) awaitLateOutcome(m *metadata, d doubt) result {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
-	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
+	isRecent := time.Since(d.since) < o.options.SendTimeout
 	var r result
 	if m.Verdict != verdictUnknown && isRecent {
 		r = lookupResult(o.options.SendTimeout, reason)

@@ -19,6 +19,9 @@ func (markRules) hasRecordedDoubt(m *metadata) bool {
 
 func (r markRules) isInDoubt(m *metadata, _ int) bool { return r.hasRecordedDoubt(m) }
 
+// provesUnsent reports whether no attempt has written a mark or a verdict. Without a mark no request begins.
+func (markRules) provesUnsent(m *metadata) bool { return m.BegunToken == "" && m.Verdict == "" }
+
 // keepDoubt records nothing, because the mark stays open.
 func (markRules) keepDoubt(facts) {}
 
@@ -117,9 +120,10 @@ func (a *attempt) recordEnded(f facts) { f[keyEnded] = a.token }
 
 // recordUnsent records that the attempt made no request, although its mark was written, or may have been.
 func (a *attempt) recordUnsent(f facts) {
-	f[keyUnsent] = a.token
-	f[keyEnded] = a.token
+	ended := a.token
 	if a.mark == markUncertain { // the mark in the database may still be that of the earlier attempt
-		f[keyEnded] = a.metadata.BegunToken
+		ended = a.metadata.BegunToken
 	}
+	f[keyUnsent] = a.token
+	f[keyEnded] = ended
 }

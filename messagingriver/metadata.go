@@ -67,6 +67,11 @@ const (
 	keyInDoubt        = "in_doubt"
 )
 
+// resetByResend are the members that the decision Resend resets, as arguments of the functions that make an object on both databases. The decision
+// also sets ended, answered and outcomes, by which it covers every earlier attempt and rescue.
+const resetByResend = `'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
+	'cancelled', NULL`
+
 // The verdicts in metadata. A message that expired or was denied was not sent.
 const (
 	verdictAccepted = "accepted"
@@ -74,6 +79,14 @@ const (
 	verdictNotSent  = "not sent"
 	verdictUnknown  = "unknown"
 )
+
+// recordNotSent records that a message without a verdict was not sent. It keeps the verdict of an earlier attempt: even a refusal may leave it open
+// whether the service has the message.
+func (m *metadata) recordNotSent(f facts) {
+	if m.Verdict == "" {
+		f[keyVerdict] = verdictNotSent
+	}
+}
 
 // setMetadata sets a member of the job's metadata, which River writes with the job's next state.
 func setMetadata(ctx context.Context, key string, value any) {

@@ -6,8 +6,8 @@ import "context"
 // up to date. Call it in one process at a time, before processes of the new version start. Before that, Insert and Start return an error.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if o.database.isPostgres {
-		if err := o.database.executor.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+o.options.Schema); err != nil {
-			return explain(err)
+		if err := o.createSchema(ctx); err != nil {
+			return err
 		}
 	}
 	if err := o.database.migrate(ctx, o.options.Schema, o.options.Logger); err != nil {
@@ -21,3 +21,19 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	}
 	return o.database.execOn(ctx, o.database.executor, indexReference)
 }
+
+// createSchema creates the schema of River's tables on PostgreSQL unless it exists. PostgreSQL would refuse CREATE SCHEMA IF NOT EXISTS to a role
+// that may not create schemas, even if the schema exists.
+func (o *Outbox[TTx]) createSchema(ctx context.Context) error {
+	exists := false
+	if _, err := o.database.scan(ctx, o.database.executor, []any{&exists}, hasSchema, o.options.Schema); err != nil {
+		return err
+	}
+	if exists {
+		return nil
+	}
+	return explain(o.database.executor.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+o.options.Schema))
+}
+
+// hasSchema returns whether PostgreSQL has a schema.
+const hasSchema = `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = CAST($1 AS TEXT))` // schema

@@ -2,6 +2,7 @@ package messagingriver_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -228,6 +229,50 @@ func TestShowRejectsAnUnknownReference(t *testing.T) {
 		require.Equal(t, messagingriver.Urgent, records[0].Priority)
 		require.Equal(t, available, records[0].State)
 	})
+}
+
+// GetTx returns what the transaction has done so far, on its own connection.
+func TestGetTx(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		switch r := r.(type) {
+		case rigOf[pgx.Tx]:
+			getInTransaction(t, r)
+		case rigOf[*sql.Tx]:
+			getInTransaction(t, r)
+		}
+		require.Equal(t, available, show(t, r, "a").State, "the transaction was rolled back")
+	})
+}
+
+// getInTransaction gets the messages of TestGetTx in a transaction that is rolled back.
+func getInTransaction[TTx any](t test, r rigOf[TTx]) {
+	t.Helper()
+	tx, _, rollBack, err := r.begin(t.Context())
+	require.NoError(t, err)
+	defer rollBack() //nolint:errcheck // it was rolled back before
+	_, err = r.InsertMany(t.Context(), tx, []messaging.Message{chat("a")}, messagingriver.InsertOptions{Campaign: "spring"})
+	require.NoError(t, err)
+	_, err = r.ResolveTx(t.Context(), tx, messagingriver.Drop, smsKey("a"))
+	require.NoError(t, err)
+	records, err := r.GetTx(t.Context(), tx, "a")
+	require.NoError(t, err)
+	found := map[string]messagingriver.Record{}
+	for _, record := range records {
+		found[record.Channel] = record
+	}
+	require.Len(t, found, 2)
+	require.Equal(t, cancelled, found["sms"].State)
+	require.Equal(t, "spring", found["chatapp2"].Campaign)
+	_, err = r.GetTx(t.Context(), tx, "nothing")
+	require.ErrorIs(t, err, messaging.ErrNotFound)
+	require.NoError(t, rollBack())
+
+	var none TTx
+	_, err = r.GetTx(t.Context(), none, "a")
+	require.ErrorContains(t, err, "the transaction is nil")
 }
 
 func TestResolveRejectsAnUnknownChannel(t *testing.T) {
@@ -606,6 +651,27 @@ func TestCampaignLeavesUnknownMessages(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, stopped)
 		require.NotNil(t, show(t, r, "a").Message)
+	})
+}
+
+// A message that has its outcome is no longer stopped, although the call of OnOutcome could not be enqueued yet.
+func TestCampaignLeavesAMessageWithAnOutcome(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"))
+		mergeMetadata(t, r, `{"verdict": "accepted", "ends_as": "completed"}`)
+		paused, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, paused)
+		stopped, err := r.CancelCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, stopped)
+		require.Equal(t, available, show(t, r, "a").State)
+		r.start(t)
+		await(t, r, "a", completed)
+		require.Empty(t, service.Sent())
 	})
 }
 

@@ -71,7 +71,8 @@ type Options struct {
 	// such as pgbouncer in transaction mode, which does not pass notifications on. The pool needs pgx.QueryExecModeExec, too.
 	PollOnly bool
 	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
-	// that call Start: the outcomes of a process without it are never reported.
+	// that call Start: the outcomes of a process without it are never reported. The text of an error that it returns is logged, so it should have
+	// no personal data. The value of a panic is not logged.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
 	// Logger receives failures in the background, from River and from the outbox, without personal data. Give it a handler of level WARN: at
 	// INFO, River logs every few seconds while messages are sent. The default writes warnings and errors to standard error, as text.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -19,8 +20,8 @@ import (
 // Outcome is the final state of a message, for Options.OnOutcome.
 //
 // The function is called after the outcome was recorded, as a job of its own, at least once for each outcome, and in no order. If it returns
-// an error or panics, the outbox logs a warning with the error and calls it again, until it returns nil. The waits between the calls grow to
-// 10 minutes. The message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
+// an error or panics, the outbox logs a warning and calls it again, until it returns nil. The waits between the calls grow to 10 minutes. The
+// message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
 //
 // A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own, unless
 // MayHaveBeenSent returns true.
@@ -139,20 +140,23 @@ func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArg
 	if o.options.OnOutcome == nil { // another process calls it
 		return river.JobSnooze(time.Minute)
 	}
+	logger := o.options.Logger.With("job", job.Args.Message)
 	row, err := o.database.get(ctx, job.Args.Message)
 	if errors.Is(err, rivertype.ErrNotFound) {
-		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome is not called, because the message was deleted", "job", job.Args.Message)
+		logger.WarnContext(ctx, "messagingriver: OnOutcome is not called, because the message was deleted")
 		return nil
 	}
 	if err != nil {
-		return o.callLater(ctx, job, err)
+		return callLater(ctx, logger, job, err)
 	}
 	switch row.State {
 	case rivertype.JobStateRunning: // River has not written the outcome yet
 		return river.JobSnooze(recordingTime)
 	case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
-		if err := o.callOnOutcome(ctx, o.outcomeOf(row)); err != nil {
-			return o.callLater(ctx, job, err)
+		outcome := o.outcomeOf(row)
+		if err := o.callOnOutcome(ctx, outcome); err != nil {
+			logger = logger.With("channel", outcome.Channel, "reference", outcome.Reference)
+			return callLater(ctx, logger, job, err)
 		}
 		return nil
 	default: // the process died before it recorded the outcome, and the lookup that settles the message inserts another job
@@ -160,25 +164,24 @@ func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArg
 	}
 }
 
-// callOnOutcome calls OnOutcome. If the function panics, it returns an error with the stack.
+// callOnOutcome calls OnOutcome. If the function panics, it returns an error with the stack, but without the value, which may hold anything.
 func (o *Outbox[TTx]) callOnOutcome(ctx context.Context, outcome Outcome) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
+			err = fmt.Errorf("panic (%T)\n%s", value, debug.Stack())
 		}
 	}()
 	return o.options.OnOutcome(ctx, outcome)
 }
 
 // callLater logs that a call of OnOutcome failed and has River work its job again after a wait.
-func (o *Outbox[TTx]) callLater(ctx context.Context, job *river.Job[outcomeArgs], failure error) error {
+func callLater(ctx context.Context, logger *slog.Logger, job *river.Job[outcomeArgs], failure error) error {
 	var m metadata
 	_ = json.Unmarshal(job.Metadata, &m) // unreadable metadata counts no failures
 	failures := m.Failures + 1
 	setMetadata(ctx, keyFailures, failures)
 	wait := min(backoff(failures), maxOutcomeWait)
-	o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome failed and will be called again",
-		"job", job.Args.Message, "failures", failures, "wait", wait, "error", failure)
+	logger.WarnContext(ctx, "messagingriver: OnOutcome failed and will be called again", "failures", failures, "wait", wait, "error", failure)
 	return river.JobSnooze(wait)
 }
 

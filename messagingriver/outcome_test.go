@@ -223,7 +223,7 @@ func TestOnOutcomeIsCalledUntilItSucceeds(t *testing.T) {
 			case n > failures:
 				return nil
 			case n%2 == 0:
-				panic("a bug of the program")
+				panic("the text of a message")
 			default:
 				return errors.New("the report cannot be written")
 			}
@@ -236,9 +236,13 @@ func TestOnOutcomeIsCalledUntilItSucceeds(t *testing.T) {
 				WHERE kind = 'messaging_outcome' AND state IN ('available', 'scheduled', 'retryable')`) // without the wait
 			return calls.Load() > failures
 		}, time.Minute, 50*time.Millisecond)
-		for _, entry := range []string{"OnOutcome failed and will be called again", "the report cannot be written", "a bug of the program", "failures=30 wait=10m0s"} {
+		for _, entry := range []string{
+			"OnOutcome failed and will be called again", "channel=sms reference=a", "failures=30 wait=10m0s",
+			"the report cannot be written", "panic (string)", "callOnOutcome",
+		} {
 			require.True(t, log.contains(entry), entry)
 		}
+		require.False(t, log.contains("the text of a message"), "a panic may hold anything")
 		require.Eventually(t, func() bool {
 			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging_outcome'") == 0
 		}, patience, 50*time.Millisecond)

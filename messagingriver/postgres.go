@@ -1,12 +1,12 @@
 package messagingriver
 
-// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent: its job was rescued, and its last mark has no outcome. It is for
-// jobs that no worker has. It differs from markRules.hasRecordedDoubt in two cases:
+// isRescuedInDoubtOnPostgres holds for a message that a rescued attempt may have sent: its job was rescued, and its last mark has no outcome. It
+// is for jobs that no worker has. It differs from markRules.hasRecordedDoubt in two cases:
 //
 //   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and its
 //     facts together.
 //   - An unknown verdict. The statements that ask about it have a condition of their own, such as isKnown.
-const isInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
+const isRescuedInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
@@ -24,8 +24,8 @@ func postgresStatements() statements {
 // postgresMessages returns the statements about messages.
 func postgresMessages() messageStatements {
 	const (
-		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
-		isInDoubt = isInDoubtOnPostgres
+		isMessage        = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
+		isRescuedInDoubt = isRescuedInDoubtOnPostgres
 	)
 	return messageStatements{
 		// A running job is only marked, and its worker completes it.
@@ -36,18 +36,17 @@ func postgresMessages() messageStatements {
 				metadata = metadata || '{"verdict": "accepted", "resolved_sent": true}'
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
-		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
+		// River would cancel a job with cancel_attempted_at again.
 		resolveResend: `
 			UPDATE river_job SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(
-				'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
-				'cancelled', NULL,
+				` + resetByResend + `,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
 				'outcomes', COALESCE(array_length(attempted_by, 1), 0))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
 				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now()
-					OR metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)
+					OR metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubt + `)
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
@@ -56,18 +55,18 @@ func postgresMessages() messageStatements {
 			RETURNING id`,
 		moveInDoubt: `
 			UPDATE river_job SET queue = $1
-			WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isInDoubt,
+			WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isRescuedInDoubt,
 		reviveCancelled: `
 			UPDATE river_job SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = now(),
 				metadata = (metadata - 'cancel_attempted_at') || '{"cancelled": true}'
 			WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
-				AND (metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)`,
+				AND (metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubt + `)`,
 		moveExpired: `
 			UPDATE river_job SET queue = $1, state = 'available', scheduled_at = now()
 			WHERE id IN (
 				SELECT id FROM river_job
 				WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
-					AND CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now() AND NOT ` + isInDoubt + `
+					AND CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now() AND NOT ` + isRescuedInDoubt + `
 				LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 		completeLate: `
 			UPDATE river_job SET state = 'completed', finalized_at = now()
@@ -96,11 +95,11 @@ func postgresMessages() messageStatements {
 // postgresCampaigns returns the statements about campaigns.
 func postgresCampaigns() campaignStatements {
 	const (
-		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
-		isInDoubt = isInDoubtOnPostgres
+		isOfOne          = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
+		isRescuedInDoubt = isRescuedInDoubtOnPostgres
 		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
 		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
-			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `)`
 	)
 	return campaignStatements{
 		allCampaigns:     countPostgresCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
@@ -109,7 +108,8 @@ func postgresCampaigns() campaignStatements {
 		pauseCampaign: `
 			WITH changed AS (
 				UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
-				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable')
+					AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 		// It skips the messages that River's scheduler has locked, in another order, because they are due.
@@ -129,7 +129,8 @@ func postgresCampaigns() campaignStatements {
 			WITH changed AS (
 				UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
 					metadata = metadata || '{"reason": "its campaign was cancelled", "classes": null}'
-				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending')
+					AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 	}
@@ -164,7 +165,7 @@ func postgresQueues() queueStatements {
 
 // postgresProbes returns the statements about the probes of paused channels.
 func postgresProbes() probeStatements {
-	const isInDoubt = isInDoubtOnPostgres
+	const isRescuedInDoubt = isRescuedInDoubtOnPostgres
 	return probeStatements{
 		countProbe: `
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '{pause}',
@@ -181,7 +182,7 @@ func postgresProbes() probeStatements {
 			UPDATE river_job SET state = 'pending', queue = $1
 			WHERE id IN (
 				SELECT id FROM river_job AS probe
-				WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `
 					AND metadata->>'campaign' IS NOT NULL
 					AND EXISTS (
 						SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'

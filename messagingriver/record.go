@@ -72,12 +72,12 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	var args messageArgs
 	var m metadata
 	_ = json.Unmarshal(row.EncodedArgs, &args) // the fields of an unreadable job stay empty
-	_ = json.Unmarshal(row.Metadata, &m)
+	isReadable := json.Unmarshal(row.Metadata, &m) == nil
 	r := Record{
 		Key:      Key{args.Channel, args.Reference},
 		Job:      row.ID,
 		State:    row.State,
-		Verdict:  o.verdictOf(row, &m),
+		Verdict:  o.verdictOf(row, &m, isReadable),
 		Receipt:  m.Receipt,
 		Message:  o.messageOf(args),
 		Failures: m.Failures,
@@ -159,8 +159,8 @@ func (o *Outbox[TTx]) messageOf(args messageArgs) messaging.Message {
 }
 
 // verdictOf returns the verdict of the message of a job. The verdict in the metadata may be of an earlier attempt, so a message in doubt is
-// Unknown whatever it says.
-func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Verdict {
+// Unknown whatever it says. Metadata that could not be read in full proves nothing.
+func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata, isReadable bool) messaging.Verdict {
 	isAccepted := m.Verdict == verdictAccepted || m.ResolvedSent
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
@@ -169,6 +169,10 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 		return messaging.Unknown
 	}
 	if row.AttemptedAt == nil { // no worker had it
+		return messaging.NotSent
+	}
+	hasWorker := row.State == rivertype.JobStateRunning // its request may begin at any moment
+	if isReadable && !hasWorker && o.doubt.provesUnsent(m) {
 		return messaging.NotSent
 	}
 	var verdict messaging.Verdict
@@ -218,16 +222,38 @@ func (o *Outbox[TTx]) List(ctx context.Context, states ...rivertype.JobState) it
 
 // Get returns the messages with a reference ID, at most one for each channel. If there are none, the error matches messaging.ErrNotFound.
 func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
-	params := river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": reference})
-	found, err := o.database.list(ctx, params)
+	found, err := o.database.list(ctx, o.withReference(reference))
 	if err != nil {
 		return nil, err
 	}
-	if len(found.Jobs) == 0 {
+	return o.recordsOf(found.Jobs, reference)
+}
+
+// GetTx is like Get, in the caller's transaction: it also returns what the transaction has enqueued and decided. On SQLite with one connection,
+// Get would wait for that transaction. After an error that does not match messaging.ErrNotFound the transaction must be rolled back.
+func (o *Outbox[TTx]) GetTx(ctx context.Context, tx TTx, reference string) ([]Record, error) {
+	if err := checkTx(tx); err != nil {
+		return nil, err
+	}
+	found, err := o.inserter.JobListTx(ctx, tx, o.withReference(reference))
+	if err != nil {
+		return nil, explain(err)
+	}
+	return o.recordsOf(found.Jobs, reference)
+}
+
+// withReference returns the parameters of a list of the messages with a reference ID.
+func (o *Outbox[TTx]) withReference(reference string) *river.JobListParams {
+	return river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": reference})
+}
+
+// recordsOf returns the records of the jobs with a reference ID. No jobs are an error.
+func (o *Outbox[TTx]) recordsOf(jobs []*rivertype.JobRow, reference string) ([]Record, error) {
+	if len(jobs) == 0 {
 		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", reference, messaging.ErrNotFound)
 	}
-	records := make([]Record, len(found.Jobs))
-	for i, job := range found.Jobs {
+	records := make([]Record, len(jobs))
+	for i, job := range jobs {
 		records[i] = o.recordOf(job)
 	}
 	return records, nil

@@ -74,9 +74,8 @@ func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key
 // ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled
 // back. After an error the transaction must be rolled back.
 func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
-	var none TTx
-	if any(tx) == any(none) {
-		return 0, errors.New("messagingriver: the transaction is nil")
+	if err := checkTx(tx); err != nil {
+		return 0, err
 	}
 	if err := decision.check(); err != nil {
 		return 0, err

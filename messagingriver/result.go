@@ -75,8 +75,18 @@ func lookupResult(wait time.Duration, reason string) result {
 	return r
 }
 
+// unsentResult returns the result of an attempt that ended before it could ask a guard, for a message that no earlier attempt may have sent. It
+// records that the message was not sent, unless another attempt may have the job by now.
+func unsentResult(job *river.Job[messageArgs], m *metadata, r result) result {
+	if claimAge(job) < maxClaimAge {
+		m.recordNotSent(r.facts)
+	}
+	return r
+}
+
 // lostResult returns the result for a job that another attempt may have. It says nothing about the message, and its queue stays as it is: River
-// would write the facts over those of the other attempt.
+// would write the facts over those of the other attempt. Outbox.work adds keyDecidedFetches alone: its value is too low for a later fetch, so it
+// cannot end the doubt about that fetch.
 func lostResult(wait time.Duration) result {
 	return result{state: rivertype.JobStateScheduled, wait: wait, keepsProbing: true, facts: facts{}}
 }

@@ -29,12 +29,12 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
-// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent: no decision covers the last rescue of its job. It leaves out two
-// cases of countRules.hasRecordedDoubt:
+// isRescuedInDoubtOnSQLite holds for a message that a rescued attempt may have sent: no decision covers the last rescue of its job. It leaves out
+// two cases of countRules.hasRecordedDoubt:
 //
 //   - A lookup that left the message in doubt. The job was rescued, or its verdict is unknown, and it waits in the queue of lookups.
 //   - An unknown verdict. The statements that ask about it have a condition of their own, such as isKnown.
-const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
+const isRescuedInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
 
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
 func sqliteStatements() statements {
@@ -51,8 +51,8 @@ func sqliteStatements() statements {
 // sqliteMessages returns the statements about messages.
 func sqliteMessages() messageStatements {
 	const (
-		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
-		isInDoubt = isInDoubtOnSQLite
+		isMessage        = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
+		isRescuedInDoubt = isRescuedInDoubtOnSQLite
 	)
 	return messageStatements{
 		// A running job is only marked, and its worker completes it.
@@ -63,19 +63,18 @@ func sqliteMessages() messageStatements {
 				metadata = jsonb_patch(metadata, '{"verdict": "accepted", "resolved_sent": true}')
 			WHERE ` + isMessage + ` AND state <> 'completed'
 			RETURNING id`,
-		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
+		// River would cancel a job with cancel_attempted_at again.
 		resolveResend: `
 			UPDATE river_job SET queue = 'messaging_' || ?1, metadata = jsonb_patch(metadata, json_object(
 				'cancel_attempted_at', NULL,
-				'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
-				'cancelled', NULL,
+				` + resetByResend + `,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(metadata->>'river:rescue_count', 0),
 				'outcomes', json_array_length(COALESCE(attempted_by, '[]'))))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
 				AND (metadata->>'expires' IS NULL OR julianday(metadata->>'expires') > julianday('now')
-					OR metadata->>'verdict' = 'unknown' OR COALESCE(metadata->>'in_doubt', 0) OR ` + isInDoubt + `)
+					OR metadata->>'verdict' = 'unknown' OR COALESCE(metadata->>'in_doubt', 0) OR ` + isRescuedInDoubt + `)
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
@@ -84,18 +83,18 @@ func sqliteMessages() messageStatements {
 			RETURNING id`,
 		moveInDoubt: `
 			UPDATE river_job SET queue = ?1
-			WHERE kind = 'messaging' AND queue <> ?1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isInDoubt,
+			WHERE kind = 'messaging' AND queue <> ?1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isRescuedInDoubt,
 		reviveCancelled: `
 			UPDATE river_job SET queue = ?1, state = 'available', finalized_at = NULL, scheduled_at = datetime('now', 'subsec'),
 				metadata = jsonb_patch(metadata, '{"cancelled": true, "cancel_attempted_at": null}')
 			WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
-				AND (metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)`,
+				AND (metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubt + `)`,
 		moveExpired: `
 			UPDATE river_job SET queue = ?1, state = 'available', scheduled_at = datetime('now', 'subsec')
 			WHERE id IN (
 				SELECT id FROM river_job
 				WHERE kind = 'messaging' AND queue = ?2 AND state IN ('available', 'retryable', 'scheduled')
-					AND julianday(metadata->>'expires') <= julianday('now') AND NOT ` + isInDoubt + `
+					AND julianday(metadata->>'expires') <= julianday('now') AND NOT ` + isRescuedInDoubt + `
 				LIMIT 1000)`,
 		completeLate: `
 			UPDATE river_job SET state = 'completed', finalized_at = datetime('now', 'subsec')
@@ -113,11 +112,11 @@ func sqliteMessages() messageStatements {
 // sqliteCampaigns returns the statements about campaigns.
 func sqliteCampaigns() campaignStatements {
 	const (
-		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
-		isInDoubt = isInDoubtOnSQLite
+		isOfOne          = `kind = 'messaging' AND metadata->>'campaign' = ?1`
+		isRescuedInDoubt = isRescuedInDoubtOnSQLite
 		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
 		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
-			AND EXISTS (SELECT 1 FROM json_each(metadata, '$.classes') WHERE value = 'postponed') AND ` + isKnown + ` AND NOT ` + isInDoubt + `)`
+			AND EXISTS (SELECT 1 FROM json_each(metadata, '$.classes') WHERE value = 'postponed') AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `)`
 	)
 	return campaignStatements{
 		allCampaigns:     countSQLiteCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
@@ -125,7 +124,8 @@ func sqliteCampaigns() campaignStatements {
 		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
 		pauseCampaign: `
 			UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
-			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable')
+				AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome,
 		wakeCampaign: `
 			UPDATE river_job SET state = 'available', scheduled_at = MIN(scheduled_at, datetime('now', 'subsec'))
 			WHERE ` + isOfOne + ` AND ` + isPostponed,
@@ -135,7 +135,8 @@ func sqliteCampaigns() campaignStatements {
 		cancelCampaign: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
 				metadata = jsonb_patch(metadata, '{"reason": "its campaign was cancelled", "classes": null}')
-			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending')
+				AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome,
 	}
 }
 
@@ -168,7 +169,7 @@ func sqliteQueues() queueStatements {
 
 // sqliteProbes returns the statements about the probes of paused channels.
 func sqliteProbes() probeStatements {
-	const isInDoubt = isInDoubtOnSQLite
+	const isRescuedInDoubt = isRescuedInDoubtOnSQLite
 	return probeStatements{
 		countProbe: `
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3, '$.pause.cause', ?4)
@@ -182,7 +183,7 @@ func sqliteProbes() probeStatements {
 			RETURNING 1`,
 		pauseProbes: `
 			UPDATE river_job AS probe SET state = 'pending', queue = ?1
-			WHERE queue = ?2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+			WHERE queue = ?2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `
 				AND EXISTS (
 					SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
 						AND metadata->>'campaign' = probe.metadata->>'campaign')`,

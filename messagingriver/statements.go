@@ -80,6 +80,8 @@ const (
 	isDecidable = `state NOT IN ('running', 'completed') AND NOT ` + wasSent
 	// isKnown holds unless the outcome is unknown. A message with an unknown outcome may not be in the queue of lookups yet.
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
+	// hasNoOutcome holds unless the message has its outcome, and its job waits only until the call of OnOutcome can be enqueued.
+	hasNoOutcome = `COALESCE(metadata->>'ends_as', '') = ''`
 )
 
 // reasonOfDrop is the reason of a message that is dropped: it keeps the reason before.

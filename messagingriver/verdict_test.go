@@ -255,24 +255,114 @@ func TestMessageThatCannotBeRead(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, text("newer key"), text("newer channel"), text("damaged"), text("good"))
-		change := func(reference, args string) {
-			if t.isPostgres {
-				r.exec(t, "UPDATE JOBS SET args = args || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, args)
-				return
-			}
-			r.exec(t, "UPDATE JOBS SET args = jsonb_patch(args, ?2) WHERE args->>'reference' = ?1", reference, args)
-		}
-		change("newer key", `{"message": {"from": "ACME", "to": "+639171234567", "text": "x", "colour": "red"}}`)
-		change("newer channel", `{"channel": "pigeon"}`)
-		change("damaged", `{"message": "+639171234567"}`)
+		changeArgs(t, r, "newer key", newerKey)
+		changeArgs(t, r, "newer channel", `{"channel": "pigeon"}`)
+		changeArgs(t, r, "damaged", damaged)
 		r.start(t)
 		await(t, r, "good", completed)
-		require.Contains(t, await(t, r, "newer key", scheduled).Reason, "another version")
-		require.Contains(t, await(t, r, "newer channel", scheduled).Reason, "another version")
+		for _, reference := range []string{"newer key", "newer channel"} {
+			record := await(t, r, reference, scheduled)
+			require.Contains(t, record.Reason, "another version")
+			require.Equal(t, messaging.NotSent, record.Verdict, reference)
+		}
 		record := await(t, r, "damaged", discarded)
 		require.Contains(t, record.Reason, "no message that this version can read")
 		require.NotContains(t, record.Reason, "639171234567")
+		require.Equal(t, messaging.NotSent, record.Verdict)
+		require.False(t, record.MayHaveBeenSent(), "a fallback can be sent")
 		require.Len(t, service.Sent(), 1)
+	})
+}
+
+// Arguments of jobs whose messages this version cannot read.
+const (
+	newerKey = `{"message": {"from": "ACME", "to": "+639171234567", "text": "x", "colour": "red"}}`
+	damaged  = `{"message": "+639171234567"}`
+)
+
+// changeArgs merges an object into the arguments of a message's job.
+func changeArgs(t test, r rig, reference, object string) {
+	t.Helper()
+	if t.isPostgres {
+		r.exec(t, "UPDATE JOBS SET args = args || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, object)
+		return
+	}
+	r.exec(t, "UPDATE JOBS SET args = jsonb_patch(args, ?2) WHERE args->>'reference' = ?1", reference, object)
+}
+
+// An attempt that cannot read a message does not show that an earlier attempt did not send it.
+func TestUnreadableMessageInDoubtIsUnknown(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("text"), chat("chat"))
+		for _, reference := range []string{"text", "chat"} {
+			changeArgs(t, r, reference, damaged)
+			abandon(t, r, t.isPostgres, reference, `{"begun": "A"}`)
+		}
+		r.start(t)
+		for _, reference := range []string{"text", "chat"} {
+			record := await(t, r, reference, discarded)
+			require.Equal(t, messaging.Unknown, record.Verdict, reference)
+			require.True(t, record.MayHaveBeenSent(), reference)
+		}
+		require.Empty(t, service.Sent())
+	})
+}
+
+// The service may have a message that it refused in a response that names a message.
+func TestUnreadableMessageKeepsAnEarlierVerdict(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		changeArgs(t, r, "a", damaged)
+		mergeMetadata(t, r, `{"verdict": "refused", "classes": ["ambiguous"]}`)
+		r.start(t)
+		record := await(t, r, "a", discarded)
+		require.Equal(t, messaging.Refused, record.Verdict)
+		require.True(t, record.MayHaveBeenSent())
+	})
+}
+
+// An old process leaves an SMS in doubt to a process that can read it.
+func TestLookupLeavesANewerMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		changeArgs(t, r, "a", newerKey)
+		abandon(t, r, t.isPostgres, "a", `{"begun": "A"}`)
+		r.start(t)
+		require.Eventually(t, func() bool {
+			state := show(t, r, "a").State
+			return state == scheduled || state == discarded
+		}, patience, 20*time.Millisecond)
+		record := show(t, r, "a")
+		require.Equal(t, scheduled, record.State)
+		require.Equal(t, messaging.Unknown, record.Verdict)
+		require.Contains(t, record.Reason, "a worker of another version can read the message")
+		require.NotContains(t, record.Reason, "639171234567")
+		require.Empty(t, service.Sent())
+	})
+}
+
+// A load that is interrupted and repeated after its time does not give its messages more time.
+func TestExpiryCountsFromATimeInThePast(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		at := time.Now().Add(-time.Hour)
+		r.insert(t, messagingriver.InsertOptions{At: at, Expire: 2 * time.Hour}, text("valid"))
+		r.insert(t, messagingriver.InsertOptions{At: at, Expire: 30 * time.Minute}, text("expired"))
+		require.WithinDuration(t, at.Add(2*time.Hour), show(t, r, "valid").Expires, time.Second)
+		r.start(t)
+		await(t, r, "valid", completed)
+		require.ErrorIs(t, awaitEnd(t, r, "expired").Err, messagingriver.ErrExpired)
+		require.Equal(t, map[string]int{"valid": 1}, sentOf(service))
 	})
 }
 

@@ -87,20 +87,24 @@ func (o *Outbox[TTx]) workUnsent(ctx context.Context, job *river.Job[messageArgs
 	if mayBePaused {
 		isPaused, err := o.isCampaignPaused(ctx, o.database.executor, m.Campaign)
 		if err != nil {
-			return waitResult(time.Second, "the database did not say whether its campaign is paused: "+err.Error())
+			r := waitResult(time.Second, "the database did not say whether its campaign is paused: "+err.Error())
+			return unsentResult(job, m, r)
 		}
 		if isPaused {
-			return waitResult(campaignInterval, "its campaign is paused")
+			return unsentResult(job, m, waitResult(campaignInterval, "its campaign is paused"))
 		}
 	}
 	return o.sendJob(ctx, job, m)
 }
 
+// reasonUnknownKey is the reason, followed by an error that names the key, of a message that a later version has enqueued.
+const reasonUnknownKey = "a worker of another version can read the message: "
+
 // sendJob sends the message of a job, if this version can read it.
 func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], m *metadata) result {
 	c, isKnown := o.channels[job.Args.Channel]
 	if !isKnown {
-		return waitResult(time.Minute, "a worker of another version knows the channel")
+		return unsentResult(job, m, waitResult(time.Minute, "a worker of another version knows the channel"))
 	}
 	a := o.newAttempt(c, job, m)
 	hasExpired := job.Queue == queueExpired || a.hasExpired() // by the clock of the database, or of this process
@@ -110,10 +114,11 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 	message, err := c.decode(job.Args.Message)
 	// The errors of decode name keys, but contain no content.
 	if errors.Is(err, messaging.ErrUnknownKey) {
-		return waitResult(time.Minute, "a worker of another version can read the message: "+err.Error())
+		return unsentResult(job, m, waitResult(time.Minute, reasonUnknownKey+err.Error()))
 	}
 	if err != nil {
-		return finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read: "+err.Error())
+		r := finalResult(rivertype.JobStateDiscarded, "the job holds no message that this version can read: "+err.Error())
+		return unsentResult(job, m, r)
 	}
 	return o.send(ctx, a, message)
 }
@@ -202,6 +207,7 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	}
 	r := waitResult(time.Second, reason)
 	a.settleMark(r.facts)
+	a.metadata.recordNotSent(r.facts)
 	return r
 }
 

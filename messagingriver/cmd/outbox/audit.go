@@ -206,22 +206,45 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	options := sms.ListOptions{CreatedAfter: a.since().Add(-time.Hour), PageSize: 500}
 	listed := map[string]int{}
 	for transaction, err := range a.client.SMS.List(ctx, options) {
-		hasReference := transaction.ReferenceID != ""
-		isUnreadable := errors.Is(err, messaging.ErrUnreadableRow)
-		isCountable := isUnreadable && (hasReference || lacksReference(err))
-		if err != nil && !isCountable {
+		switch a.classify(transaction, err) {
+		case rowFailed:
 			return nil, explainListing(err)
-		}
-		if a.client.SMS.Verdict(transaction) == messaging.Refused {
-			continue
-		}
-		if isUnreadable && !hasReference {
+		case rowRefused:
+		case rowUnreadable:
 			a.result.Unreadable++
-			continue
+		case rowSent:
+			listed[transaction.ReferenceID]++
 		}
-		listed[transaction.ReferenceID]++
 	}
 	return listed, nil
+}
+
+// listedRow is what a row of the listing means for the comparison.
+type listedRow int
+
+const (
+	rowSent       listedRow = iota // the SMS was sent
+	rowRefused                     // the service refused it
+	rowUnreadable                  // it has no reference ID, so it is of another program, and cannot be read in full
+	rowFailed                      // the listing failed, or it is not known whether the row has a reference ID
+)
+
+// classify returns what a row of the listing means. err is the error with which it was listed.
+func (a *auditor) classify(transaction sms.Transaction, err error) listedRow {
+	isUnreadable := errors.Is(err, messaging.ErrUnreadableRow)
+	hasReference := transaction.ReferenceID != ""
+	switch {
+	case err != nil && !isUnreadable:
+		return rowFailed
+	case isUnreadable && !hasReference && !lacksReference(err):
+		return rowFailed
+	case a.client.SMS.Verdict(transaction) == messaging.Refused:
+		return rowRefused
+	case isUnreadable && !hasReference:
+		return rowUnreadable
+	default:
+		return rowSent
+	}
 }
 
 // lacksReference reports whether a row without a reference ID has none, by its error. Otherwise its reference ID cannot be read.

@@ -92,10 +92,7 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields() // an older command would ignore the fields of a newer one
 	if err := decoder.Decode(&encoded); err != nil {
-		if _, name, isUnknown := strings.Cut(err.Error(), "unknown field "); isUnknown {
-			return fileLine{}, fmt.Errorf("there is no member %s; want channel, message, campaign, priority, at or expire", name)
-		}
-		return fileLine{}, errors.New(`want an object such as {"channel": "sms", "message": {…}}`) // its error may repeat content
+		return fileLine{}, explainJSON(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return fileLine{}, errors.New("there is something after the object; want one object in each line")
@@ -114,6 +111,18 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 
 		saysMarketing: saysMarketing(message, encoded.Message),
 	}, nil
+}
+
+// explainJSON returns the error of a line that cannot be decoded, without its content, which the error of package json may repeat.
+func explainJSON(err error) error {
+	if _, name, isUnknown := strings.Cut(err.Error(), "unknown field "); isUnknown {
+		return fmt.Errorf("there is no member %s; want channel, message, campaign, priority, at or expire", name)
+	}
+	if wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); isType && wrong.Field != "" {
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // behind the structs that it is in
+		return fmt.Errorf("%q must hold a string", name)
+	}
+	return errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
 }
 
 // saysMarketing reports whether the JSON of a message says that it is marketing or that it is not.
@@ -194,39 +203,55 @@ func (l *csvLines) next() (fileLine, error) {
 	}
 	l.countRead(record)
 	number, _ := l.records.FieldPos(0)
-	value := func(column string) string {
-		if i := slices.Index(l.header, column); i >= 0 {
-			return record[i]
-		}
-		return ""
-	}
-	message := sms.Message{
-		From:        value("from"),
-		To:          value("to"),
-		Text:        value("text"),
-		ReferenceID: value("referenceID"),
-		CallbackURL: value("callback"),
-	}
-	marketing := value("marketing")
-	switch marketing {
-	case "", "false":
-	case "true":
-		message.Marketing = true
-	default:
-		return fileLine{number: number}, wrongLineError{fmt.Sprintf("marketing is %q; want true or false", marketing)}
-	}
-	options := lineOptions{
-		Campaign: value("campaign"),
-		Priority: value("priority"),
-		At:       value("at"),
-		Expire:   value("expire"),
+	message, err := l.message(record)
+	if err != nil {
+		return fileLine{number: number}, err
 	}
 	return fileLine{
 		number:  number,
 		key:     messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: message.ReferenceID},
 		message: message,
-		options: options,
+		options: l.options(record),
 
-		saysMarketing: marketing != "",
+		saysMarketing: l.value(record, "marketing") != "",
 	}, nil
+}
+
+// message returns the SMS of a record.
+func (l *csvLines) message(record []string) (sms.Message, error) {
+	message := sms.Message{
+		From:        l.value(record, "from"),
+		To:          l.value(record, "to"),
+		Text:        l.value(record, "text"),
+		ReferenceID: l.value(record, "referenceID"),
+		CallbackURL: l.value(record, "callback"),
+	}
+	switch marketing := l.value(record, "marketing"); marketing {
+	case "", "false":
+		return message, nil
+	case "true":
+		message.Marketing = true
+		return message, nil
+	default:
+		return message, wrongLineError{fmt.Sprintf("marketing is %q; want true or false", marketing)}
+	}
+}
+
+// options returns the options of a record.
+func (l *csvLines) options(record []string) lineOptions {
+	return lineOptions{
+		Campaign: l.value(record, "campaign"),
+		Priority: l.value(record, "priority"),
+		At:       l.value(record, "at"),
+		Expire:   l.value(record, "expire"),
+	}
+}
+
+// value returns the field of a record in a column, or "" if the file does not have the column.
+func (l *csvLines) value(record []string, column string) string {
+	i := slices.Index(l.header, column)
+	if i < 0 {
+		return ""
+	}
+	return record[i]
 }

@@ -170,14 +170,10 @@ func (l *loader) insertEach(ctx context.Context, entries []entry) error {
 // insertAlone enqueues a message in a transaction of its own or, with skipInvalid, leaves out its line if it is invalid.
 func (l *loader) insertAlone(ctx context.Context, e entry) error {
 	err := l.insert(ctx, []entry{e})
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, messaging.ErrInvalid):
+	if errors.Is(err, messaging.ErrInvalid) {
 		return l.leaveOut(e.line, e.wrong(err))
-	default:
-		return l.leaveOut(e.line, err)
 	}
+	return err
 }
 
 // insert enqueues messages in one transaction and notes what became of their lines.

@@ -622,6 +622,8 @@ func TestLoadNamesWhatItDoesNotKnow(t *testing.T) {
 		for body, want := range map[string]string{
 			strings.Replace(line("a"), "{", `{"until": "x", `, 1):    `line 1: there is no member "until"`,
 			strings.Replace(line("a"), "{", `{"priority": "x", `, 1): `line 1: the priority is "x"; want urgent, normal, bulk or 1 to 4`,
+			strings.Replace(line("a"), "{", `{"priority": 1, `, 1):   `line 1: "priority" must hold a string`,
+			strings.Replace(line("a"), "{", `{"expire": 600, `, 1):   `line 1: "expire" must hold a string`,
 			strings.Replace(line("a"), "{", `{"at": "noon", `, 1):    `line 1: the time is "noon"`,
 			strings.Replace(line("a"), "{", `{"expire": "-1s", `, 1): `line 1: the expiry is "-1s"`,
 		} {
