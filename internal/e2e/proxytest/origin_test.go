@@ -157,12 +157,11 @@ type service struct {
 	requests int
 }
 
-// nth reports whether the request is the n-th of its kind. It needs the number of the request.
 // healthy is how many requests pass before the first fault. A connection of HTTP/2 that is reset can take with it every send of a run, and then
 // the run would show nothing.
 const healthy = 16
 
-// nth reports whether a request has a fault that each request of so many has.
+// nth reports whether the request with a number has a fault that one in so many requests has.
 func nth(number, every int) bool {
 	return number >= healthy && every > 0 && number%every == every-1
 }
