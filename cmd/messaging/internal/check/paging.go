@@ -123,9 +123,15 @@ func judgeByCursor(rows pagedRows) finding {
 
 // judgeByPage judges the second page of a listing by page number. A service that takes the number for an offset repeats rows.
 func judgeByPage(rows pagedRows) finding {
+	return judgeByNumber(rows, ": the position may count rows: paging.by offset")
+}
+
+// judgeByNumber judges the second page of a listing by page number or by offset, apart from rows that are left out. advice follows if it repeats
+// rows.
+func judgeByNumber(rows pagedRows, advice string) finding {
 	switch {
 	case rows.repeats():
-		return finding{wrong, rows.describeRepeated() + ": the position may count rows: paging.by offset"}
+		return finding{wrong, rows.describeRepeated() + advice}
 	case rows.repeated() > 0:
 		return finding{plausible, rows.describeRepeated() + movedRows}
 	case rows.isAmbiguous():
@@ -139,22 +145,17 @@ func judgeByPage(rows pagedRows) finding {
 // judgeByOffset judges the second page of a listing by offset. A service that takes the offset for the number of a page leaves rows out.
 func judgeByOffset(rows pagedRows) finding {
 	following := rows.following()
+	f := judgeByNumber(rows, ": see sms.list.paging")
 	switch {
-	case rows.repeats():
-		return finding{wrong, rows.describeRepeated() + ": see sms.list.paging"}
-	case rows.repeated() > 0:
-		return finding{plausible, rows.describeRepeated() + movedRows}
-	case rows.isAmbiguous():
-		return finding{plausible, ambiguousPage}
-	case rows.beginsElsewhere():
-		return finding{plausible, otherFirst}
+	case f.grade != proven:
+		return f
 	case len(following) == 0:
 		const why = "could not tell whether rows are left out between the pages: the service ignores the page size, or the contract has none"
 		return finding{plausible, why}
 	case countCommon(following, rows.second) == 0:
 		return finding{wrong, "the second page leaves out the rows that follow the first: the position may count pages: paging.by page"}
 	}
-	return finding{proven, otherRows}
+	return f
 }
 
 // countCommon returns how many keys are in both sets.

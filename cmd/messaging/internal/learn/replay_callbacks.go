@@ -33,16 +33,25 @@ func receiver(names contract.Contract) (*webhook.Receiver, error) {
 	return webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithVerifier(anyone))
 }
 
-func (l *learner) replayInbound(names contract.Contract, example *Example) error {
+// callReceiver returns a receiver, and the call of an example for it.
+func callReceiver(names contract.Contract, example *Example) (*webhook.Receiver, *http.Request, error) {
 	hooks, err := receiver(names)
 	if err != nil {
-		return example.errorf("%w", err)
+		return nil, nil, example.errorf("%w", err)
 	}
 	c, err := example.parseCallback()
 	if err != nil {
+		return nil, nil, err
+	}
+	return hooks, c.call(), nil
+}
+
+func (l *learner) replayInbound(names contract.Contract, example *Example) error {
+	hooks, call, err := callReceiver(names, example)
+	if err != nil {
 		return err
 	}
-	messages, err := hooks.ParseSMSMessages(c.call())
+	messages, err := hooks.ParseSMSMessages(call)
 	if len(messages) == 0 {
 		return example.errorf("no message is read: %w", cmp.Or(err, errors.New("the call is empty")))
 	}
@@ -54,15 +63,11 @@ func (l *learner) replayInbound(names contract.Contract, example *Example) error
 }
 
 func (l *learner) replayDelivery(names contract.Contract, example *Example) error {
-	hooks, err := receiver(names)
-	if err != nil {
-		return example.errorf("%w", err)
-	}
-	c, err := example.parseCallback()
+	hooks, call, err := callReceiver(names, example)
 	if err != nil {
 		return err
 	}
-	reports, err := hooks.ParseDelivery(c.call())
+	reports, err := hooks.ParseDelivery(call)
 	if len(reports) == 0 {
 		return example.errorf("no report is read: %w", cmp.Or(err, errors.New("the call is empty")))
 	}
