@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// haltLength is far longer than River takes to learn of a pause.
-const haltLength = time.Second
+// haltLength is longer than River takes to learn of a pause: without notifications, it asks for pauses every 2 seconds.
+const haltLength = 3 * time.Second
 
-// halt keeps this process from beginning requests on a channel that it pauses. River learns of the pause some milliseconds later, and hands
-// out messages until then.
+// halt keeps this process from beginning requests on a channel that it pauses. River learns of the pause up to two seconds later,
+// and hands out messages until then.
 type halt struct {
 	endsAt atomic.Int64 // as uptime
 }
