@@ -103,6 +103,5 @@ func command(ctx context.Context, args []string) error {
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
-	var config net.ListenConfig
-	return config.Listen(ctx, "tcp", address)
+	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }
