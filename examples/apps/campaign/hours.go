@@ -8,8 +8,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// sendingHours are the hours of each day in which marketing is sent. Only the time of day of opens and closes counts. If your recipients live in several
-// zones, have guard choose the zone by the country code of m.To.
+// sendingHours are the hours of each day in which marketing is sent. Only the time of day of opens and closes counts.
 type sendingHours struct {
 	zone   *time.Location
 	opens  time.Time
@@ -27,7 +26,8 @@ func newSendingHours(zoneName string, opens, closes time.Time) (sendingHours, er
 	return sendingHours{zone: zone, opens: opens, closes: closes}, nil
 }
 
-// guard postpones marketing that is not within the hours. The outbox keeps it until they begin.
+// guard postpones marketing that is not within the hours. The outbox keeps it until they begin. If your recipients live in several zones, set h.zone
+// here first, by the country code of m.To.
 func (h sendingHours) guard(_ context.Context, m messaging.Outgoing) error {
 	wait := h.wait(time.Now())
 	if m.Marketing && wait > 0 {

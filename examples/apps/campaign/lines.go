@@ -73,8 +73,8 @@ func readColumns(reader *csv.Reader) error {
 	return nil
 }
 
-// readRows reads the lines after the first. If a quoted text has a single quote in it or does not end, where the next line begins is not certain,
-// and it returns an error.
+// readRows reads the lines after the first. It returns an error if a quoted text has a single quote in it or does not end: the next line could begin
+// anywhere.
 func (c *campaign) readRows(reader *csv.Reader) (recipientLines, error) {
 	all := recipientLines{references: map[string]bool{}, numbers: map[string]int{}}
 	for {

@@ -19,7 +19,7 @@
 //	CAMPAIGN_ADDRESS      where the campaign listens, such as :8080
 //	CAMPAIGN_URL          where the service calls it, such as https://campaign.example.com
 //	CAMPAIGN_SENDER       the sender of SMS that the account has registered, such as ACME
-//	CAMPAIGN_ZONE         the time zone of the recipients, such as Asia/Manila
+//	CAMPAIGN_ZONE         the time zone of the recipients, such as Asia/Manila; for several zones, change sendingHours.guard
 //	CAMPAIGN_OPENS        when sending begins each day (default 08:00)
 //	CAMPAIGN_CLOSES       when sending ends each day (default 20:00)
 //	CAMPAIGN_SETTLE_FOR   how long a message that may have been sent is looked up (default 15m)
@@ -29,9 +29,9 @@
 //
 // # The database
 //
-// All campaigns of a time zone use one database. Never delete it: it has the opt-outs, and what was sent to whom. A campaign of another zone
-// needs another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, let the first start of a version
-// log "new lines" before you start others: it creates or updates the tables.
+// All campaigns with one CAMPAIGN_ZONE use one database. Never delete it: it has the opt-outs, and what was sent to whom. A campaign with another
+// CAMPAIGN_ZONE needs another database and another sender, whose STOP the service sends to its CAMPAIGN_URL. On PostgreSQL, let the first start of
+// a version log "new lines" before you start others: it creates or updates the tables.
 //
 // # STOP and delivery reports
 //
@@ -103,6 +103,5 @@ func command(ctx context.Context, args []string) error {
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
-	var config net.ListenConfig
-	return config.Listen(ctx, "tcp", address)
+	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }

@@ -40,7 +40,7 @@ func (c *campaign) enqueue(ctx context.Context, messages []sms.Message) (added i
 	if err != nil {
 		return 0, err
 	}
-	options := messagingriver.InsertOptions{Campaign: c.name, Priority: messagingriver.Bulk, Expire: 48 * time.Hour}
+	options := messagingriver.InsertOptions{Campaign: c.name, Priority: messagingriver.Bulk, Expire: expireAfter}
 	added, err = c.outbox.InsertMany(ctx, tx, newMessages, options)
 	if err != nil {
 		return 0, err

@@ -29,8 +29,7 @@ func refresh(ctx context.Context, in settings) error {
 	return c.writeResults(ctx, lines)
 }
 
-// noteListing notes what the listing says about the messages of the campaign. Those of the last lines went out within three days: they expire after
-// two, and an unknown outcome is looked up for up to a day.
+// noteListing notes what the listing says about the messages of the campaign.
 func (c *campaign) noteListing(ctx context.Context) error {
 	var first, last int64
 	const days = "SELECT COALESCE(MIN(enqueued), 0), COALESCE(MAX(enqueued), 0) FROM campaign_recipient WHERE campaign = $1"
@@ -42,7 +41,7 @@ func (c *campaign) noteListing(ctx context.Context) error {
 	}
 	options := sms.ListOptions{
 		CreatedAfter:  time.Unix(first, 0).Add(-time.Hour), // clocks differ
-		CreatedBefore: time.Unix(last, 0).AddDate(0, 0, 3),
+		CreatedBefore: time.Unix(last, 0).Add(expireAfter + 24*time.Hour),
 		PageSize:      500,
 	}
 	for row, err := range c.client.SMS.List(ctx, options) {

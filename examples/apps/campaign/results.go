@@ -130,8 +130,8 @@ func isFinal(record messagingriver.Record) bool {
 	return record.Verdict == messaging.Accepted || !record.Finalized.IsZero()
 }
 
-// summaryOf returns what became of a message that no report is about. It trusts a number unless the contract has the class unreachable for the code
-// of the service: a message that is invalid may have a wrong sender.
+// summaryOf returns what became of a message that no report is about. It calls a number wrong only if the contract gives the code of the service the
+// class unreachable: a message that is invalid may have a wrong sender.
 func summaryOf(record messagingriver.Record) string {
 	switch {
 	case !isFinal(record):

@@ -21,6 +21,8 @@ const (
 	// workers is how many messages are in work at once: the rate times the seconds that a response takes, such as 20 for 45 a second at 0.4 seconds.
 	// On SQLite a kill can leave as many to a person.
 	workers = 5
+	// expireAfter is how long a message may wait, such as for the morning.
+	expireAfter = 48 * time.Hour
 )
 
 // settings differ between campaigns and installations.

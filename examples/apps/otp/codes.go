@@ -15,11 +15,14 @@ import (
 const (
 	validFor = 5 * time.Minute
 	maxTries = 5
-	maxCodes = 3 // of a number within validFor, even if they did not arrive: strangers can ask for codes, and guess them
+
+	// How many codes a number gets, even if they did not arrive: strangers can ask for codes, at your cost, and guess them.
+	maxCodes       = 3 // within validFor
+	maxCodesPerDay = 10
 )
 
 // codeTable has the codes of the last minutes. Times are in milliseconds since 1970. The digits are stored as they are, as in the messages of the
-// outbox: the SMS needs them again.
+// outbox: the SMS needs them again. code_count has how many codes a number got on a day.
 const codeTable = `
 CREATE TABLE IF NOT EXISTS code (
 	reference    TEXT PRIMARY KEY,                 -- reference ID of the chat message; that of the SMS ends in -sms
@@ -40,7 +43,13 @@ CREATE TABLE IF NOT EXISTS code (
 CREATE INDEX IF NOT EXISTS code_expires ON code (expires);
 CREATE INDEX IF NOT EXISTS code_sms_due ON code (sms_due) WHERE sms_due IS NOT NULL;
 CREATE INDEX IF NOT EXISTS code_chat_message ON code (chat_message);
-CREATE INDEX IF NOT EXISTS code_sms_message ON code (sms_message);`
+CREATE INDEX IF NOT EXISTS code_sms_message ON code (sms_message);
+CREATE TABLE IF NOT EXISTS code_count (
+	number TEXT NOT NULL,
+	day    TEXT NOT NULL,                          -- in UTC
+	codes  INT NOT NULL,
+	PRIMARY KEY (number, day)
+);`
 
 // A code is a row of the table.
 type code struct {
@@ -59,18 +68,21 @@ func (o *otp) send(ctx context.Context, number, request string) (challenge strin
 		return "", err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	added := newCode(number)
-	isAdded, err := o.add(ctx, tx, added, request)
+	c := newCode(number)
+	isAdded, err := o.add(ctx, tx, c, request)
 	if err != nil {
 		return "", err
 	}
 	if !isAdded {
 		return challengeOf(ctx, tx, number, request)
 	}
-	if err = o.enqueue(ctx, tx, o.chatMessage(added), added.expires); err != nil {
+	if err = countCode(ctx, tx, number); err != nil {
 		return "", err
 	}
-	return added.challenge, tx.Commit()
+	if err = o.enqueue(ctx, tx, o.chatMessage(c), c.expires); err != nil {
+		return "", err
+	}
+	return c.challenge, tx.Commit()
 }
 
 // newCode returns a code with six random digits.
@@ -86,16 +98,16 @@ func newCode(number string) code {
 }
 
 // add adds a code in a free slot of its number. It reports false if no slot is free, or if there is a code of the same request.
-func (o *otp) add(ctx context.Context, tx *sql.Tx, added code, request string) (bool, error) {
+func (o *otp) add(ctx context.Context, tx *sql.Tx, c code, request string) (bool, error) {
 	now := time.Now()
-	if _, err := tx.ExecContext(ctx, "DELETE FROM code WHERE number = $1 AND expires <= $2", added.number, now.UnixMilli()); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM code WHERE number = $1 AND expires <= $2", c.number, now.UnixMilli()); err != nil {
 		return false, err
 	}
 	const insert = `INSERT INTO code (reference, challenge, request, number, slot, digits, expires, sms_due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`
 	smsDue := now.Add(o.smsAfter).UnixMilli()
 	for slot := range maxCodes { // concurrent requests cannot take the same one
-		result, err := tx.ExecContext(ctx, insert, added.reference, added.challenge, request, added.number, slot, added.digits, added.expires, smsDue)
+		result, err := tx.ExecContext(ctx, insert, c.reference, c.challenge, request, c.number, slot, c.digits, c.expires, smsDue)
 		if err != nil {
 			return false, err
 		}
@@ -106,6 +118,23 @@ func (o *otp) add(ctx context.Context, tx *sql.Tx, added code, request string) (
 	}
 	return false, nil
 }
+
+// countCode counts a code of a number, or returns errTooManyToday.
+func countCode(ctx context.Context, tx *sql.Tx, number string) error {
+	const upsert = `INSERT INTO code_count (number, day, codes) VALUES ($1, $2, 1)
+		ON CONFLICT (number, day) DO UPDATE SET codes = code_count.codes + 1 WHERE code_count.codes < $3`
+	result, err := tx.ExecContext(ctx, upsert, number, today(), maxCodesPerDay)
+	if err != nil {
+		return err
+	}
+	counted, err := result.RowsAffected()
+	if err == nil && counted == 0 {
+		return errTooManyToday
+	}
+	return err
+}
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // challengeOf returns the challenge of an earlier request, or errTooMany if there was none.
 func challengeOf(ctx context.Context, tx *sql.Tx, number, request string) (challenge string, err error) {
@@ -130,26 +159,26 @@ func (o *otp) verify(ctx context.Context, challenge, digits string) (number stri
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	const try = `UPDATE code SET tries = tries + 1 WHERE challenge = $1 AND tries < $2 AND expires > $3
 		RETURNING reference, number, digits, tries`
-	var tried code
+	var c code
 	var tries int
 	row := tx.QueryRowContext(ctx, try, challenge, maxTries, time.Now().UnixMilli())
-	err = row.Scan(&tried.reference, &tried.number, &tried.digits, &tries)
+	err = row.Scan(&c.reference, &c.number, &c.digits, &tries)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errInvalid
 	}
 	if err != nil {
 		return "", err
 	}
-	isRight := subtle.ConstantTimeCompare([]byte(tried.digits), []byte(digits)) == 1
+	isRight := subtle.ConstantTimeCompare([]byte(c.digits), []byte(digits)) == 1
 	if isRight || tries == maxTries {
-		if err = o.useUp(ctx, tx, tried.reference); err != nil {
+		if err = o.useUp(ctx, tx, c.reference); err != nil {
 			return "", err
 		}
 	}
 	if !isRight {
 		return "", cmp.Or(tx.Commit(), errWrong)
 	}
-	return tried.number, tx.Commit()
+	return c.number, tx.Commit()
 }
 
 // useUp makes a code invalid, and drops its messages.

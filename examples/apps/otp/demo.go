@@ -57,8 +57,7 @@ func demoSettings(service *messagingtest.Server, databaseURL string) (settings, 
 func run(ctx context.Context, service *messagingtest.Server, in settings) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "localhost:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "localhost:0")
 	if err != nil {
 		return err
 	}

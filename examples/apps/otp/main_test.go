@@ -790,6 +790,73 @@ func TestTooManyCodes(t *testing.T) {
 	}
 }
 
+// A number gets ten codes in a day, and the requests that were accepted can be repeated.
+func TestTooManyCodesToday(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), never)
+			update := func(statement string) {
+				t.Helper()
+				_, err := o.db.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			const expire = "UPDATE code SET expires = 1"
+			for range maxCodesPerDay - 1 {
+				_, err := o.send(t.Context(), ana, rand.Text())
+				require.NoError(t, err)
+				update(expire)
+			}
+			request := rand.Text()
+			last, err := o.send(t.Context(), ana, request)
+			require.NoError(t, err)
+			again, err := o.send(t.Context(), ana, request)
+			require.NoError(t, err)
+			assert.Equal(t, last, again)
+
+			w := httptest.NewRecorder()
+			form := strings.NewReader(url.Values{"to": {ana}, "request": {rand.Text()}}.Encode())
+			asked := httptest.NewRequest(http.MethodPost, "/codes", form)
+			asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			o.ServeHTTP(w, asked)
+			assert.Equal(t, http.StatusTooManyRequests, w.Code)
+			assert.Equal(t, errTooManyToday.Error(), strings.TrimSpace(w.Body.String()))
+			status, err := o.status(t.Context(), last)
+			require.NoError(t, err)
+			assert.Equal(t, "waiting", status, "the last code is still valid")
+
+			_, err = o.send(t.Context(), "+639181234567", rand.Text())
+			require.NoError(t, err)
+			update("UPDATE code_count SET day = '2020-01-01' WHERE number = '" + ana + "'") // as on the next day
+			_, err = o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			require.NoError(t, o.prune(t.Context()))
+			var counts int
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM code_count").Scan(&counts))
+			assert.Equal(t, 2, counts)
+		})
+	}
+}
+
+// Of many requests at once, none gets past the limit of a day.
+func TestTooManyCodesTodayAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startProgram(t, in, messagingtest.NewServer(t), never)
+			const insert = "INSERT INTO code_count (number, day, codes) VALUES ($1, $2, $3)"
+			_, err := p.o.db.ExecContext(t.Context(), insert, ana, today(), maxCodesPerDay-1)
+			require.NoError(t, err)
+			statuses, challenges := p.askAtOnce(ana, rand.Text(), rand.Text(), rand.Text())
+			assert.Equal(t, map[int]int{http.StatusAccepted: 1, http.StatusTooManyRequests: 2}, statuses)
+			assert.Len(t, challenges, 1)
+			assert.Equal(t, 1, p.countCodes())
+		})
+	}
+}
+
 // A code that has expired is neither valid nor sent, and is deleted.
 func TestExpiredCode(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (o *otp) smsOf(c code) sms.Message {
 	return sms.Message{
 		From:        o.sender,
 		To:          c.number,
-		Text:        "Your code is " + c.digits + ". It is valid for 5 minutes.",
+		Text:        fmt.Sprintf("Your code is %s. It is valid for %d minutes.", c.digits, validFor/time.Minute),
 		ReferenceID: c.reference + suffixSMS,
 		CallbackURL: o.callback,
 	}
@@ -66,12 +67,12 @@ func (o *otp) enqueueDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	due := time.Now()
+	at := time.Now()
 	if slices.ContainsFunc(paused, holdsBackChat) {
-		due = due.Add(o.smsAfter)
+		at = at.Add(o.smsAfter)
 	}
 	for {
-		isEnqueued, err := o.enqueueNext(ctx, due)
+		isEnqueued, err := o.enqueueNext(ctx, at)
 		if err != nil || !isEnqueued {
 			return err
 		}
@@ -94,19 +95,20 @@ func (o *otp) enqueueNext(ctx context.Context, at time.Time) (bool, error) {
 		return false, err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	// The time is compared again, because another process may have taken the code meanwhile.
 	const take = `UPDATE code SET sms_due = NULL
 		WHERE reference = (SELECT reference FROM code WHERE sms_due <= $1 AND expires > $2 LIMIT 1) AND sms_due <= $1
 		RETURNING reference, number, digits, expires`
-	var due code
+	var c code
 	row := tx.QueryRowContext(ctx, take, at.UnixMilli(), time.Now().UnixMilli())
-	err = row.Scan(&due.reference, &due.number, &due.digits, &due.expires)
+	err = row.Scan(&c.reference, &c.number, &c.digits, &c.expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if err = o.enqueue(ctx, tx, o.smsOf(due), due.expires); err != nil {
+	if err = o.enqueue(ctx, tx, o.smsOf(c), c.expires); err != nil {
 		return false, err
 	}
 	return true, tx.Commit()

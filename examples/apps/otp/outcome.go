@@ -123,21 +123,18 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if err != nil {
 		return "", err
 	}
-	const query = "SELECT reference, chat_message = $1 FROM code WHERE chat_message = $1 OR sms_message = $1"
+	const query = `SELECT CASE WHEN chat_message = $1 THEN reference ELSE reference || '` + suffixSMS + `' END
+		FROM code WHERE chat_message = $1 OR sms_message = $1`
 	var reference string
-	var isChat bool
-	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference, &isChat)
+	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
 	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Minute
-	switch {
-	case errors.Is(err, sql.ErrNoRows) && mayCome && !isOld:
+	if errors.Is(err, sql.ErrNoRows) && mayCome && !isOld {
 		return "", webhook.RetryLater(5 * time.Second)
-	case errors.Is(err, sql.ErrNoRows):
-		return "", nil
-	case err != nil || isChat:
-		return reference, err
-	default:
-		return reference + suffixSMS, nil
 	}
+	if errors.Is(err, sql.ErrNoRows) { // of a code that was deleted
+		return "", nil
+	}
+	return reference, err
 }
 
 // lacksID reports whether the service's ID of any message is still to come. If it is not, a report without a time is about a code that was

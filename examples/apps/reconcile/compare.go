@@ -28,11 +28,11 @@ type state struct {
 
 // pair is what your record and the listing say about the message with a reference.
 type pair struct {
-	reference string
-	recorded  state
-	rows      int // of the listing; a row listed on two days is one
-	others    int // rows with another recipient
-	listed    state
+	reference       string
+	recorded        state
+	timesListed     int // a row listed on two days counts once
+	otherRecipients int // rows with another recipient
+	listed          state
 }
 
 // compare returns what differs between the table sms, which has your records, and the rows of a day in the table listed. begin and end are the
@@ -78,7 +78,7 @@ GROUP BY c.reference, s.verdict, s.status, s.price
 	for rows.Next() {
 		var p pair
 		if err = rows.Scan(&p.reference, &p.recorded.verdict, &p.recorded.status, &p.recorded.price,
-			&p.rows, &p.others, &p.listed.verdict, &p.listed.status, &p.listed.price); err != nil {
+			&p.timesListed, &p.otherRecipients, &p.listed.verdict, &p.listed.status, &p.listed.price); err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, p)
@@ -112,7 +112,7 @@ SELECT reference, 'unreadable row', problem FROM listed WHERE day = $1 AND probl
 // differences returns what differs between the record of a message and its row: the verdict or, if the message was accepted, its status and price.
 func (p pair) differences() []difference {
 	listed := p.listedVerdict()
-	if differs(p.recorded.verdict, listed) {
+	if verdictDiffers(p.recorded.verdict, listed) {
 		return []difference{{p.reference, p.recorded.verdict, listed}}
 	}
 	if listed != messaging.Accepted.String() {
@@ -131,19 +131,20 @@ func (p pair) differences() []difference {
 // listedVerdict returns the verdict of the row, or why there is none.
 func (p pair) listedVerdict() string {
 	switch {
-	case p.rows == 0:
+	case p.timesListed == 0:
 		return "not listed"
-	case p.rows > 1:
-		return fmt.Sprintf("%d rows", p.rows)
-	case p.others > 0:
+	case p.timesListed > 1:
+		return fmt.Sprintf("%d rows", p.timesListed)
+	case p.otherRecipients > 0:
 		return "another recipient"
 	default:
 		return p.listed.verdict
 	}
 }
 
-// differs reports whether the verdict of a record and that of the listing need a decision. A message that did not go out may be listed as refused.
-func differs(recorded, listed string) bool {
+// verdictDiffers reports whether the verdict of a record and that of the listing need a decision. A message that did not go out may be listed as
+// refused.
+func verdictDiffers(recorded, listed string) bool {
 	switch recorded {
 	case messaging.Unknown.String():
 		return true // it is settled, or listed later

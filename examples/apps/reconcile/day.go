@@ -26,8 +26,6 @@ type day struct {
 	pause    time.Duration // before the first new attempt
 }
 
-const maxPause = 15 * time.Minute
-
 func newDay(db *database, client *messaging.Client, midnight time.Time) *day {
 	// With the offset, so that the days of two zones are two.
 	return &day{db: db, client: client, begin: midnight, end: midnight.AddDate(0, 0, 1), key: midnight.Format(time.RFC3339)}
@@ -36,7 +34,7 @@ func newDay(db *database, client *messaging.Client, midnight time.Time) *day {
 // reconcile lists the rest of the day, and writes the sums.
 func (d *day) reconcile(ctx context.Context, out io.Writer) error {
 	if err := d.listPatiently(ctx); err != nil {
-		if lasts(err) {
+		if isPermanent(err) {
 			return err
 		}
 		return fmt.Errorf("stopped; start again to go on: %w", err)
@@ -51,7 +49,7 @@ func (d *day) listPatiently(ctx context.Context) error {
 	for {
 		err := d.list(ctx)
 		failed, isOfService := errors.AsType[*messaging.Error](err)
-		if !isOfService || lasts(err) {
+		if !isOfService || isPermanent(err) {
 			return err
 		}
 		wait := max(pause, failed.RetryAfter)
@@ -68,12 +66,10 @@ func (d *day) listPatiently(ctx context.Context) error {
 	}
 }
 
-// lasts reports whether the same error comes again until somebody changes the options, the contract or the account.
-func lasts(err error) bool {
-	isKind := func(kind error) bool { return errors.Is(err, kind) }
-	return slices.ContainsFunc([]error{
-		messaging.ErrInvalid, messaging.ErrFilterIgnored, messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrNotFound,
-	}, isKind)
+// isPermanent reports whether the same error comes again until somebody changes the options, the contract or the account.
+func isPermanent(err error) bool {
+	kinds := []error{messaging.ErrInvalid, messaging.ErrFilterIgnored, messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrNotFound}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // list stores the rows of the day, from where an earlier process was interrupted.
@@ -101,15 +97,15 @@ func (d *day) list(ctx context.Context) error {
 func (d *day) listFrom(ctx context.Context, position string) error {
 	options := sms.ListOptions{CreatedAfter: d.begin, CreatedBefore: d.end, SortBy: sms.ByCreated, PageSize: 500, After: position}
 	err := d.storePages(ctx, options)
-	if concerns(err, "SortBy") { // the contract has no parameter for it
+	if isAboutOption(err, "SortBy") { // the contract has no parameter for it
 		options.SortBy = ""
 		err = d.storePages(ctx, options)
 	}
 	return err
 }
 
-// concerns reports whether an option of a listing is invalid.
-func concerns(err error, option string) bool {
+// isAboutOption reports whether an option of a listing is invalid.
+func isAboutOption(err error, option string) bool {
 	invalid, ok := errors.AsType[*messaging.ValidationError](err)
 	return ok && slices.ContainsFunc(invalid.Problems, func(p messaging.Problem) bool { return p.Field == option })
 }

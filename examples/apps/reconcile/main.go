@@ -49,8 +49,12 @@ import (
 )
 
 const (
-	lag  = time.Hour // after the end of a day, until all its rows are listed
-	rate = 20        // pages per second
+	lag        = time.Hour        // after the end of a day, until all its rows are listed
+	rate       = 20               // pages per second
+	patience   = 6 * time.Hour    // how long an outage of the service may take
+	firstPause = 30 * time.Second // before the first new attempt; then it doubles
+	maxPause   = 15 * time.Minute
+	daysKept   = 90 // how many days before the listed one stay in the database
 )
 
 func main() {
@@ -59,7 +63,7 @@ func main() {
 	if len(os.Args) == 1 {
 		err = demo(ctx)
 	} else {
-		err = start(ctx)
+		err = run(ctx)
 	}
 	stop()
 	if err != nil {
@@ -67,8 +71,8 @@ func main() {
 	}
 }
 
-// start reconciles a day of the account of the environment.
-func start(ctx context.Context) error {
+// run reconciles a day of the account of the environment.
+func run(ctx context.Context) error {
 	in, err := argumentsOf(os.Args[1:])
 	if err != nil {
 		return err
@@ -89,8 +93,8 @@ func start(ctx context.Context) error {
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	d := newDay(db, client, in.midnight)
-	d.patience = 6 * time.Hour
-	d.pause = 30 * time.Second
+	d.patience = patience
+	d.pause = firstPause
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err
 	}

@@ -109,13 +109,13 @@ func (d *day) replace(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// forget deletes the rows of a listing of the day that did not end, and days that are 90 days older: the tables would grow forever. Positions go
-// with their rows: a listing must not go on without them.
+// forget deletes the rows of a listing of the day that did not end, and the days long before it: the tables would grow forever. Positions go with
+// their rows: a listing must not go on without them.
 func (d *day) forget(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM arriving WHERE day = $1", d.key); err != nil {
 		return err
 	}
-	oldest := d.begin.AddDate(0, 0, -90).Format(time.RFC3339)
+	oldest := d.begin.AddDate(0, 0, -daysKept).Format(time.RFC3339)
 	for _, statement := range []string{
 		"DELETE FROM arriving WHERE day < $1", "DELETE FROM listed WHERE day < $1", "DELETE FROM progress WHERE day < $1",
 	} {

@@ -52,7 +52,7 @@ func (s *shop) replaceUnsent(ctx context.Context, key messagingriver.Key, phone 
 
 // enqueueSMS enqueues an SMS in place of the chat-app message of an order. From then on the order is about the SMS.
 func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) error {
-	text := sms.Message{
+	message := sms.Message{
 		From:        s.sender,
 		To:          phone,
 		Text:        "Thank you for " + id,
@@ -60,10 +60,10 @@ func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) err
 		CallbackURL: s.callback,
 	}
 	options := messagingriver.InsertOptions{Expire: 24 * time.Hour} // a later one would confuse the customer
-	if _, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{text}, options); err != nil {
+	if _, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return err
 	}
 	const update = "UPDATE shop_order SET reference = $1, message_id = '', verdict = '', delivery = '', error_code = '', enqueued = $2 WHERE reference = $3"
-	_, err := tx.ExecContext(ctx, update, text.ReferenceID, time.Now().Unix(), id)
+	_, err := tx.ExecContext(ctx, update, message.ReferenceID, time.Now().Unix(), id)
 	return err
 }

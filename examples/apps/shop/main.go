@@ -1,7 +1,7 @@
 // Command shop takes orders and confirms them over chat app 2, or by SMS if a customer cannot be reached there. It writes an order and its
 // message in one transaction, so that neither exists without the other. A delivery report changes its order exactly once, even if the service
-// calls again or the process is killed. A customer who texts the ID of their order gets a reply, which is enqueued in the transaction of the
-// event, and one who writes STOP, by SMS or over chat app 2, gets no more messages. The shop keeps no texts, answers no chat messages, and does
+// calls again or the process is killed. A customer who texts the ID of their order gets one reply, which says if the confirmation is still on its
+// way, and one who writes STOP, by SMS or over chat app 2, gets no more messages. The shop keeps no texts, answers no chat messages, and does
 // not confirm a STOP: ../bot does.
 //
 //	go run ./examples/apps/shop            takes two orders on a test server, and ends
@@ -103,7 +103,7 @@ func settingsFromEnv() (settings, error) {
 		sender:      required("SHOP_SENDER"),
 		newReceiver: webhook.NewReceiverFromEnv,
 	}
-	_, hooksErr := in.newReceiver() // serveHooks makes another one, with a store
+	_, hooksErr := in.newReceiver() // for its error: serveHooks makes another one, with a store
 	var clientErr error
 	in.client, clientErr = messaging.NewClientFromEnv()
 	return in, errors.Join(append(missing, hooksErr, clientErr)...)

@@ -30,6 +30,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // The test binary is also the program that is killed.
@@ -966,6 +967,30 @@ func TestReplyToACustomer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "We have your order-1", sent.Text)
 	assert.Equal(t, s.callback, sent.CallbackURL)
+}
+
+// The reply says that the confirmation is still to come. It reads the outbox in the transaction of the event: SQLite has no other connection.
+func TestReplyWhileTheConfirmationWaits(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s, err := open(t.Context(), in.settings(t, service)) // which sends nothing
+			require.NoError(t, err)
+			defer s.close()
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			inbounds("order-1")["sms"].receive(t, service, s)
+			var replies []string
+			for record, err := range s.outbox.List(t.Context()) {
+				require.NoError(t, err)
+				if reply, isSMS := record.Message.(sms.Message); isSMS {
+					replies = append(replies, reply.Text)
+				}
+			}
+			assert.Equal(t, []string{"We have your order-1. The confirmation is on its way."}, replies)
+		})
+	}
 }
 
 // The order of another customer is none of theirs. The service need not call again.

@@ -110,21 +110,10 @@ func writeOrder(ctx context.Context, tx *sql.Tx, id, phone string) (bool, error)
 
 // checkPhone returns errOtherOrder unless the order has the phone number.
 func checkPhone(ctx context.Context, tx *sql.Tx, id, phone string) error {
-	before, err := phoneOf(ctx, tx, id)
-	if err == nil && before != phone {
+	var stored string
+	err := tx.QueryRowContext(ctx, "SELECT phone FROM shop_order WHERE id = $1", id).Scan(&stored)
+	if err == nil && stored != phone {
 		return errOtherOrder
 	}
 	return err
-}
-
-// phoneOf returns the phone number of an order, or "" if there is no such order.
-func phoneOf(ctx context.Context, tx *sql.Tx, id string) (phone string, err error) {
-	if !orderID.MatchString(id) {
-		return "", nil
-	}
-	err = tx.QueryRowContext(ctx, "SELECT phone FROM shop_order WHERE id = $1", id).Scan(&phone)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return phone, err
 }

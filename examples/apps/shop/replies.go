@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"log"
 	"strings"
@@ -29,8 +30,8 @@ func (s *shop) note(ctx context.Context, m conversations.Inbound) error {
 	return err
 }
 
-// reply notes a STOP or START, and replies to a customer who texts the ID of their order. The reply is enqueued in the transaction that records the
-// event as handled: a customer gets one reply to each text. Its reference ID does not depend on m.ID, which may be empty.
+// reply notes a STOP or START, and replies to a customer who texts the ID of their order. It does everything in the transaction that records the
+// event as handled, so that a customer gets one reply to each text.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err := s.note(ctx, conversations.FromSMS(m)); err != nil {
 		return err
@@ -39,13 +40,21 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err != nil {
 		return err
 	}
-	id := strings.TrimSpace(m.Text)
-	phone, err := phoneOf(ctx, tx, id) // "" if the text is not about an order
-	isTheirs := phone != "" && strings.TrimPrefix(m.From, "+") == strings.TrimPrefix(phone, "+")
+	order, err := s.orderOf(ctx, tx, strings.TrimSpace(m.Text))
+	if errors.Is(err, sql.ErrNoRows) { // the text is not about an order
+		return nil
+	}
+	isTheirs := strings.TrimPrefix(m.From, "+") == strings.TrimPrefix(order.phone, "+")
 	if err != nil || !isTheirs {
 		return err
 	}
-	reply := sms.Message{From: s.sender, To: phone, Text: "We have your " + id, ReferenceID: "reply-" + rand.Text(), CallbackURL: s.callback}
+	reply := sms.Message{
+		From:        s.sender,
+		To:          order.phone,
+		Text:        replyText(order),
+		ReferenceID: "reply-" + rand.Text(), // m.ID may be empty
+		CallbackURL: s.callback,
+	}
 	options := messagingriver.InsertOptions{Expire: time.Hour}
 	_, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, options)
 	if errors.Is(err, messaging.ErrInvalid) { // another call would fail, too, and the STOP be lost
@@ -53,4 +62,12 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 		return nil
 	}
 	return err
+}
+
+// replyText returns the reply to a customer who asks about an order.
+func replyText(order shownOrder) string {
+	if order.Message == stateWaiting {
+		return "We have your " + order.ID + ". The confirmation is on its way."
+	}
+	return "We have your " + order.ID
 }

@@ -103,9 +103,7 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 }
 
 // mayBeEarly reports whether noteOutcome may not have stored the message ID of a report yet. Storing it takes a second, or some minutes after a kill.
-// So a report of the last hour, or without a time, may be early while an order lacks its message ID. Orders of more than two days ago do not count:
-// a message expires within a day and is looked up for at most another, and a message that a person resolved never gets an ID.
-func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (bool, error) {
+func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (isEarly bool, err error) {
 	age := time.Since(report.StatusAt)
 	hasTime := !report.StatusAt.IsZero()
 	if hasTime && age < time.Minute {
@@ -114,8 +112,9 @@ func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) 
 	if hasTime && age > time.Hour {
 		return false, nil
 	}
+	// Older orders do not count: a message expires within a day and is looked up for at most another, and one that a person resolved gets no ID.
+	since := time.Now().Add(-2 * 24 * time.Hour)
 	const query = "SELECT EXISTS (SELECT 1 FROM shop_order WHERE message_id = '' AND verdict IN ('', 'unknown') AND enqueued > $1)" // as in the index
-	isEarly := false
-	err := tx.QueryRowContext(ctx, query, time.Now().Add(-2*24*time.Hour).Unix()).Scan(&isEarly)
+	err = tx.QueryRowContext(ctx, query, since.Unix()).Scan(&isEarly)
 	return isEarly, err
 }

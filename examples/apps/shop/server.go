@@ -18,8 +18,7 @@ func listenAndServe(ctx context.Context, in settings) error {
 		return err
 	}
 	defer s.close()
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", in.address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
 	if err != nil {
 		return errors.Join(err, s.outbox.Stop(ctx))
 	}

@@ -20,11 +20,12 @@ type shownOrder struct {
 	Channel string `json:"channel"`          // "sms" if an SMS was enqueued in place of a chat-app message
 	Message string `json:"message"`          // a reported status such as "delivered", or what stateOf or forgottenState returns
 	Reason  string `json:"reason,omitempty"` // why it was not accepted, or the error code of the report
+	phone   string // not in the JSON
 }
 
 // showOrder serves the state of an order. Let only customer service and the customer call it.
 func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
-	order, err := s.orderOf(r.Context(), r.PathValue("id"))
+	order, err := s.readOrder(r.Context(), r.PathValue("id"))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		http.Error(w, "there is no such order", http.StatusNotFound)
@@ -37,17 +38,28 @@ func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderOf returns what is known about the message of an order, or sql.ErrNoRows. It asks the outbox, which also has what people decided.
-func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
+// readOrder calls orderOf in a transaction of its own.
+func (s *shop) readOrder(ctx context.Context, id string) (shownOrder, error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return shownOrder{}, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it only reads
+	return s.orderOf(ctx, tx, id)
+}
+
+// orderOf returns what is known about the message of an order, or sql.ErrNoRows. It asks the outbox, which also has what people decided, in the
+// transaction of the caller: in a handler, Outbox.Get would need a second connection, and on SQLite wait for it forever.
+func (s *shop) orderOf(ctx context.Context, tx *sql.Tx, id string) (shownOrder, error) {
 	if !orderID.MatchString(id) {
 		return shownOrder{}, sql.ErrNoRows
 	}
+	order := shownOrder{ID: id, Channel: "chatapp2"}
 	var reference, verdict, delivery, errorCode string
-	const query = "SELECT reference, verdict, delivery, error_code FROM shop_order WHERE id = $1"
-	if err := s.db.QueryRowContext(ctx, query, id).Scan(&reference, &verdict, &delivery, &errorCode); err != nil {
+	const query = "SELECT phone, reference, verdict, delivery, error_code FROM shop_order WHERE id = $1"
+	if err := tx.QueryRowContext(ctx, query, id).Scan(&order.phone, &reference, &verdict, &delivery, &errorCode); err != nil {
 		return shownOrder{}, err
 	}
-	order := shownOrder{ID: id, Channel: "chatapp2"}
 	if reference != id {
 		order.Channel = "sms"
 	}
@@ -56,7 +68,7 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 		order.Reason = errorCode
 		return order, nil
 	}
-	records, err := s.outbox.Get(ctx, reference)
+	records, err := s.outbox.GetTx(ctx, tx, reference)
 	if errors.Is(err, messaging.ErrNotFound) { // it was deleted, after Options.Keep
 		order.Message = forgottenState(verdict)
 		return order, nil
@@ -72,6 +84,8 @@ func (s *shop) orderOf(ctx context.Context, id string) (shownOrder, error) {
 	return order, nil
 }
 
+const stateWaiting = "waiting"
+
 // stateOf returns the verdict on a message, or
 //
 //	waiting      it was not sent yet
@@ -83,7 +97,7 @@ func stateOf(record messagingriver.Record) string {
 	switch record.Verdict {
 	case messaging.NotSent, messaging.Refused:
 		if mayChange {
-			return "waiting"
+			return stateWaiting
 		}
 	case messaging.Unknown:
 		if mayChange {
