@@ -248,7 +248,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.addStatus(s.response.Status, secrets)
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
-		err.unprocessed = s.result.Repeatable
+		err.repeatable = s.result.Repeatable
 		err.isPage = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, secrets)
 		err.addPlatform(s.platform)
