@@ -69,6 +69,25 @@ func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
 	}
 }
 
+func TestParseChannel(t *testing.T) {
+	t.Parallel()
+	for _, want := range table.Channels() {
+		channel, err := messaging.ParseChannel(want.Name)
+		require.NoError(t, err, want.Name)
+		assert.NotZero(t, channel, want.Name)
+		assert.Equal(t, want.Name, channel.String())
+	}
+	for _, name := range []string{"", "account", "SMS", " sms", "channel 4", "639171234567"} {
+		channel, err := messaging.ParseChannel(name)
+		require.Error(t, err, name)
+		assert.Zero(t, channel, name)
+		assert.NotContains(t, err.Error(), "639171234567")
+		for _, known := range table.Channels() {
+			assert.ErrorContains(t, err, known.Name)
+		}
+	}
+}
+
 func TestChannelsAreComplete(t *testing.T) {
 	t.Parallel()
 	var services, tested, constants []string

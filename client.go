@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,7 +45,7 @@ type Client struct {
 }
 
 // A Channel is a part of the service that may have credentials of its own. The zero Channel is the account, whose operations use the
-// credentials that are set for all channels.
+// credentials that are set for all channels. To store a Channel, store the text of String, which ParseChannel reads back.
 type Channel uint8
 
 // The channels. The specification describes the credentials of SMS only. The chat apps use the same, unless WithAuth or WithBasicAuth sets
@@ -66,6 +67,17 @@ func (c Channel) String() string {
 	default:
 		return table.Channels()[c-1].Name
 	}
+}
+
+// ParseChannel returns the channel whose name is "sms", "chatapp1" or "chatapp2", as String returns it. Any other name is an error, "account" and
+// another case of letters too.
+func ParseChannel(name string) (Channel, error) {
+	for channel := ChannelSMS; channel < channelCount; channel++ {
+		if channel.String() == name {
+			return channel, nil
+		}
+	}
+	return 0, errors.New("messaging: name: not a channel; want sms, chatapp1 or chatapp2")
 }
 
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
@@ -156,8 +168,8 @@ func credentialsFromEnv() Option {
 }
 
 // With returns a client that differs from c by the given options, and shares everything else: the pool of connections, the rate limit, tokens and
-// the compiled contract. It is cheap. If it has other credentials, keep it and share it: it has the limits and the circuit breakers of its
-// account; see Client and WithBreaker.
+// the compiled contract. It is cheap. If an option sets credentials, the new client has the 256 connections and the circuit breakers of another
+// account: create it once for each account, and share it; see WithBreaker. All bad options are reported in one *ValidationError.
 func (c *Client) With(options ...Option) (*Client, error) {
 	s := c.core.settings
 	s.apply(options)

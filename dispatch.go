@@ -27,7 +27,7 @@ type dispatcher[M any] struct {
 
 // dispatch begins messages until each has its outcome and no message follows.
 func (b *bulk[M]) dispatch() {
-	defer close(b.done)
+	defer close(b.outcomes)
 	d := dispatcher[M]{bulk: b, timer: time.NewTimer(forever), noMore: b.noMore, waitsDone: b.waits.Done()}
 	defer d.timer.Stop()
 	for d.noMore != nil || d.active > 0 || len(d.waiting) > 0 {

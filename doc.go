@@ -76,7 +76,8 @@
 // A [*ValidationError] lists everything wrong with a message or an option; nothing was sent. Any other failure is an [*Error] with
 // the verdict, the HTTP status, the service's code and message, the request ID and the attempts. Both match sentinels with
 // errors.Is: [ErrOutcomeUnknown] and [ErrNotSent] for the verdict, and one for the class of the failure, such as
-// [ErrInsufficientBalance]. If the context's error is the cause, it matches too. A failed read has no verdict.
+// [ErrInsufficientBalance]. If the context's error is the cause, it matches too. A failed read has no verdict;
+// [Retryable] says whether and when to repeat it.
 //
 // # Wire names
 //

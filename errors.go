@@ -60,12 +60,12 @@ var (
 	ErrUnreachable = errors.New("messaging: unreachable")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
-	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches the class
-	// of the trouble, such as ErrUnavailable, and has RetryAfter.
+	// ErrBreakerOpen: a circuit breaker of the channel is open, so no further request was made; see WithBreaker. A message was not sent. The error
+	// also matches the class of the trouble, such as ErrUnavailable, and has RetryAfter.
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
 	// ErrDenied: a guard denied the message, and nothing was sent; see WithGuard. The error also matches the error of the guard.
 	ErrDenied = errors.New("messaging: denied")
-	// ErrPostponed: a guard postponed the message or could not decide, and nothing was sent; see WithGuard. The error is retryable.
+	// ErrPostponed: a guard postponed the message or could not decide, and nothing was sent; see WithGuard. Retryable returns the wait and true.
 	ErrPostponed = errors.New("messaging: postponed")
 	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row, its ID and its field. The listing goes on.
 	ErrUnreadableRow = errors.New("messaging: unreadable row")
@@ -83,8 +83,8 @@ var (
 // Do not send such a message again before you know what became of it: look it up by its reference ID, or wait for its delivery report. If the
 // result is false, the message was not sent, and Retryable and IsAccountProblem say whether it can be sent again.
 //
-// The result says nothing about an error of your program, such as one of a database that failed before the send: it is true for every error that
-// is neither an *Error nor a *ValidationError.
+// The result says nothing about any other call: it is true for the error of a read, and for every error that is neither an *Error nor a
+// *ValidationError, such as one of your database before the send.
 func MayHaveBeenSent(err error) bool {
 	verdict := VerdictOf(err)
 	if verdict == Accepted || verdict == Unknown {
@@ -93,25 +93,27 @@ func MayHaveBeenSent(err error) bool {
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // err may join the errors of several sends
 		return true
 	}
-	return isAmbiguous(err)
+	return anyError(err, (*Error).Ambiguous)
 }
 
-// isAmbiguous reports whether an error, or one that it wraps or joins, is an ambiguous Error.
-func isAmbiguous(err error) bool {
+// anyError reports whether an *Error for which matches returns true is in the tree of err.
+func anyError(err error, matches func(*Error) bool) bool {
 	switch e := err.(type) { //nolint:errorlint // it looks into the tree itself
 	case *Error:
-		return e.Ambiguous()
+		return matches(e)
 	case interface{ Unwrap() error }:
-		return isAmbiguous(e.Unwrap())
+		return anyError(e.Unwrap(), matches)
 	case interface{ Unwrap() []error }:
-		return slices.ContainsFunc(e.Unwrap(), isAmbiguous)
+		return slices.ContainsFunc(e.Unwrap(), func(joined error) bool { return anyError(joined, matches) })
 	default:
 		return false
 	}
 }
 
-// Retryable reports whether a message that was not sent can be sent again, and after how long at the earliest: at least a second. It can be sent
-// again after
+// Retryable reports whether a call that failed can be repeated and may then succeed. If so, after is how long to wait first: at least a second.
+// err is the error of a send or of a read. The client has already retried within its RetryPolicy.
+//
+// A message can be sent again after
 //
 //   - NotSent, except for ErrDenied, and except where another attempt would fail in the same way: a *ValidationError, a certificate that was
 //     refused, and a client without credentials for the channel. After Postpone, the wait is the one that the guard gave.
@@ -119,21 +121,33 @@ func isAmbiguous(err error) bool {
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
-// The result is also true if the context ended before anything was written: in a loop, check the context before another attempt.
+// A lookup or a listing (SMS.Find, SMS.List and SMS.Pages) can be repeated after
 //
-// It is false for a refusal of the account, such as for a lack of credit (see IsAccountProblem), for an unknown outcome, for any other error, for
-// nil, and for the error of a read.
+//   - a failure without a response, such as a timeout, a broken connection or an open circuit breaker. The exceptions are a certificate that was
+//     refused, and a client without credentials for the channel.
+//   - HTTP 408, 500, 502, 503 or 504, a status of errors.notProcessed (429 by default), ErrRateLimited, and ErrUnavailable.
+//   - a response that was cut short or is not JSON.
+//
+// The result is also true if the context ended before a message was written, or during a read: in a loop, check the context before another
+// attempt.
+//
+// It is false for a refusal of the account, such as for a lack of credit (see IsAccountProblem), for a send with an unknown outcome, for nil, and
+// for any other error. After ErrNotListed and ErrFilterIgnored it is false because the service did respond; a message that is not listed may be
+// listed later. If err joins the error of a read with that of a send, the read never makes the result true.
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
-	case !isError || e.read || e.hasClass(ErrDenied):
+	case !isError || e.hasClass(ErrDenied):
 		return 0, false
+	case e.read:
+		isTemporary := e.repeatable || e.hasClass(ErrRateLimited) || e.hasClass(ErrUnavailable)
+		ok = isTemporary && !anyError(err, (*Error).isSend)
 	case e.guardReason != "": // it postponed the message, or could not decide
 		ok = true
 	case e.Verdict == NotSent:
 		ok = !e.noCredentials && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
-		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
+		isTemporary := e.repeatable || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
 		ok = isTemporary && !e.Ambiguous()
 	}
 	if !ok {
@@ -142,11 +156,14 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	return max(e.RetryAfter, time.Second), true
 }
 
+func (e *Error) isSend() bool { return !e.read }
+
 // IsAccountProblem reports whether a message was not sent because of the account: its credentials are wrong or missing, it has no credit, or it
 // lacks the permission (ErrUnauthorized, ErrInsufficientBalance, ErrForbidden). Retryable is false for such a refusal, because the next attempt
 // would be refused as well. Keep the message, and send it again once the account is fixed.
 //
-// It is false for nil, for the error of a read, and if the message may have been sent; see MayHaveBeenSent.
+// It is false for nil, and if the message may have been sent; see MayHaveBeenSent. It is also false for the error of a read, which matches these
+// errors by errors.Is.
 func IsAccountProblem(err error) bool {
 	e, isError := errors.AsType[*Error](err)
 	if !isError || e.read || e.Ambiguous() {
@@ -182,11 +199,11 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long to wait before another attempt, or 0 if nothing is known: the wait that the service (Retry-After) or a guard
-	// (Postpone) asked for or, if it is longer, the wait of the call itself that the RetryPolicy or the context did not allow, for the circuit
-	// breaker, the rate limit or its back-off. For some codes of chat app 2's platform it is a wait of the library; see Retryable.
+	// RetryAfter is how long to wait before another attempt, or 0 if nothing is known. It is the longer of two waits: the one that the service
+	// (Retry-After) or a guard (Postpone) asked for, and the one for the circuit breaker, the rate limit or a back-off that the RetryPolicy or
+	// the context did not allow. For some codes of chat app 2's platform, the library sets it; see Retryable.
 	RetryAfter time.Duration
-	// Attempts is the number of requests that were begun. It is 0 if SMS.Settle found the message listed as refused.
+	// Attempts is the number of requests that the call began. It is 0 if SMS.Settle found the message listed as refused.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
@@ -200,7 +217,7 @@ type Error struct {
 	noCredentials bool          // the client has none for the channel
 	hasMessage    bool          // see Ambiguous
 	isPage        bool          // the response is neither in the form of the contract nor empty
-	unprocessed   bool          // the status proves that nothing was processed
+	repeatable    bool          // of a response that proves that nothing was processed, or of a read that may end better
 	unlisted      bool          // the channel has no listing that could settle an unknown outcome
 	byCode        bool          // the class comes from a code of the contract
 	platform      platformClass // of the code of a message of chat app 2, or zero

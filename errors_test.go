@@ -3,18 +3,24 @@ package messaging_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +61,146 @@ func TestIsAccountProblem(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.SMS.Send(t.Context(), hello)
 	assert.True(t, messaging.IsAccountProblem(err), "no credentials for the channel")
+}
+
+// A read can always be repeated. The question is whether that can help, and when.
+func TestRetryableOfARead(t *testing.T) {
+	t.Parallel()
+	once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
+	responds := func(status int, body string, headers ...string) messaging.Option {
+		return roundTripper(func(r *http.Request) (*http.Response, error) { return respond(r, status, body, headers...), nil }).option()
+	}
+	fails := func(err error) messaging.Option {
+		return roundTripper(func(*http.Request) (*http.Response, error) { return nil, err }).option()
+	}
+	cut := roundTripper(func(r *http.Request) (*http.Response, error) {
+		response := respond(r, http.StatusOK, "")
+		response.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"data":[`), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		response.ContentLength = 1000
+		return response, nil
+	})
+	huge := roundTripper(func(r *http.Request) (*http.Response, error) {
+		response := respond(r, http.StatusOK, "")
+		response.ContentLength = 1 << 40
+		return response, nil
+	})
+	silent := roundTripper(func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
+	for name, tt := range map[string]struct {
+		service messaging.Option
+		after   time.Duration
+		ok      bool
+	}{
+		"refused dial":           {fails(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), time.Second, true},
+		"reset":                  {fails(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), time.Second, true},
+		"timeout":                {silent.option(), time.Second, true},
+		"cut":                    {cut.option(), time.Second, true},
+		"not JSON":               {responds(200, `<html>`), time.Second, true},
+		"408":                    {responds(408, ``), time.Second, true},
+		"429":                    {responds(429, `{}`), time.Second, true},
+		"429 with Retry-After":   {responds(429, `{}`, "Retry-After", "90"), 90 * time.Second, true},
+		"500":                    {responds(500, `{}`), time.Second, true},
+		"502, a page":            {responds(502, `<html>`), time.Second, true},
+		"503 with Retry-After":   {responds(503, `{}`, "Retry-After", "30"), 30 * time.Second, true},
+		"504":                    {responds(504, ``), time.Second, true},
+		"rate limited by a code": {responds(200, `{"code":"40002"}`), time.Second, true},
+		"unavailable by a code":  {responds(400, `{"code":"50001"}`), time.Second, true},
+		"400":                    {responds(400, `{}`), 0, false},
+		"401":                    {responds(401, `{}`), 0, false},
+		"402":                    {responds(402, `{}`), 0, false},
+		"403":                    {responds(403, `{}`, "Retry-After", "30"), 0, false},
+		"404":                    {responds(404, `{}`), 0, false},
+		"501":                    {responds(501, `{}`), 0, false},
+		"redirect":               {responds(302, ``), 0, false},
+		"unauthorized by a code": {responds(200, `{"code":"40001"}`), 0, false},
+		"unknown code":           {responds(200, `{"code":"E7","data":[]}`), 0, false},
+		"another form":           {responds(200, `{}`), 0, false},
+		"too large":              {huge.option(), 0, false},
+		"certificate":            {fails(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), 0, false},
+		"not listed":             {responds(200, `{"data":[],"hasNext":false}`), 0, false},
+		"filter ignored":         {responds(200, `{"data":[{"id":"m-1","referenceId":"another"}],"hasNext":false}`), 0, false},
+		"unreadable row":         {responds(200, `{"data":["?"],"hasNext":false}`), 0, false},
+	} {
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), tt.service, once, messaging.WithTimeout(100*time.Millisecond))
+		require.NoError(t, err)
+		_, err = client.SMS.Find(t.Context(), "r-1")
+		require.Error(t, err, name)
+		after, ok := messaging.Retryable(fmt.Errorf("wrapped: %w", err))
+		assert.Equal(t, tt.ok, ok, "%s: %v", name, err)
+		assert.Equal(t, tt.after, after, "%s: %v", name, err)
+	}
+}
+
+func TestRetryableOfAReadWithoutARequest(t *testing.T) {
+	t.Parallel()
+	retryable := func(ctx context.Context, client *messaging.Client) (time.Duration, bool) {
+		_, err := client.SMS.Find(ctx, "r-1")
+		require.Error(t, err)
+		return messaging.Retryable(err)
+	}
+	service := troubled{status: 503, body: `{}`, retryAfter: "10"}
+	once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	after, ok := retryable(ended, service.client(t))
+	assert.True(t, ok, "the read itself can be repeated, under another context")
+	assert.Equal(t, time.Second, after)
+
+	limited := service.client(t, once, messaging.WithRateLimit(0.001, 1))
+	_, _ = retryable(t.Context(), limited)
+	after, ok = retryable(t.Context(), limited)
+	assert.True(t, ok)
+	assert.InDelta(t, 1000, after.Seconds(), 60, "the turn of the rate limit")
+
+	broken := service.client(t, once)
+	for range 16 {
+		_, _ = retryable(t.Context(), broken)
+	}
+	_, err := broken.SMS.Find(t.Context(), "r-1")
+	require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+	after, ok = messaging.Retryable(err)
+	assert.True(t, ok)
+	assert.InDelta(t, 10, after.Seconds(), 2, "the pause of the breaker")
+
+	uncredentialed, err := messaging.NewClient(baseURL, messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp1))
+	require.NoError(t, err)
+	_, ok = retryable(t.Context(), uncredentialed)
+	assert.False(t, ok)
+
+	_, err = service.client(t).SMS.Find(t.Context(), "")
+	_, ok = messaging.Retryable(err)
+	assert.False(t, ok, "an invalid argument: %v", err)
+}
+
+// A message that may have gone out must not look retryable because a lookup failed as well.
+func TestRetryableIsNotTrueForASendBecauseOfARead(t *testing.T) {
+	t.Parallel()
+	service := troubled{status: 503, body: `{}`}
+	client := service.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithSettle(messaging.SettlePolicy{Window: time.Nanosecond}))
+	_, sent := client.SMS.Send(t.Context(), hello)
+	_, found := client.SMS.Find(t.Context(), "order-17")
+	_, settled := client.SMS.Settle(t.Context(), hello, time.Now().Add(-time.Hour))
+	_, once := client.SMS.SendOnce(t.Context(), hello)
+	service.status, service.body = 409, `{"code":"200206"}`
+	_, duplicate := client.SMS.Send(t.Context(), hello)
+	_, ok := messaging.Retryable(found)
+	require.True(t, ok)
+	for name, err := range map[string]error{
+		"sent":                       sent,
+		"settled":                    settled,
+		"sent once":                  once,
+		"a read, then a send":        errors.Join(found, sent),
+		"a send, then a read":        errors.Join(sent, found),
+		"a read, then a duplicate":   fmt.Errorf("%w, after %w", found, duplicate),
+		"a read, then a wrapped one": errors.Join(found, fmt.Errorf("wrapped: %w", sent)),
+	} {
+		_, ok := messaging.Retryable(err)
+		assert.False(t, ok, name)
+		assert.True(t, messaging.MayHaveBeenSent(err), name)
+	}
 }
 
 func TestVerdictText(t *testing.T) {

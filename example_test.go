@@ -605,6 +605,70 @@ func ExampleRetryable() {
 	// accepted false 0s
 }
 
+// A listing that fails goes on where it ended, after the wait that the service asks for.
+func ExampleRetryable_listing() {
+	service, client := connected(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	defer service.Close()
+	service.Inject(messagingtest.Fault{}, 1)                                                   // the first page is listed
+	service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, 2*time.Second), 1) // the second is not
+
+	options := sms.ListOptions{PageSize: 2, SortBy: sms.ByCreated}
+	list := func(ctx context.Context) error {
+		for page, err := range client.SMS.Pages(ctx, options) {
+			if err != nil {
+				return err
+			}
+			for _, tx := range page.Transactions {
+				fmt.Println(tx.ID)
+			}
+			options.After = page.Next // in a program: store it with the rows of the page
+		}
+		return nil
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	for {
+		err := list(ctx)
+		wait, ok := messaging.Retryable(err)
+		if !ok || ctx.Err() != nil {
+			fmt.Println("ended:", err)
+			return
+		}
+		fmt.Println(errors.Is(err, messaging.ErrUnavailable), wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	// Output:
+	// msg-1
+	// msg-2
+	// true 2s
+	// msg-3
+	// ended: <nil>
+}
+
+// A database has the name of the channel next to each message.
+func ExampleParseChannel() {
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, stored := range []string{messaging.ChannelChatApp1.String(), "pager"} {
+		channel, err := messaging.ParseChannel(stored)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(channel, "is held back:", client.Breaker(channel).Open)
+	}
+	// Output:
+	// chatapp1 is held back: false
+	// messaging: name: not a channel; want sms, chatapp1 or chatapp2
+}
+
 // Messages that are refused for a lack of credit are kept until the account is topped up.
 func ExampleIsAccountProblem() {
 	service := messagingtest.Start()

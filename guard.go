@@ -16,13 +16,15 @@ import (
 
 // Outgoing describes a message that is about to be sent, for a guard; see WithGuard.
 type Outgoing struct {
+	// Channel is the channel of the message.
 	Channel Channel
 	// From is the sender: From of an SMS, ChannelID on chat app 1, and empty on chat app 2, whose messages name none.
 	From string
 	// To is the recipient: a number or, on chat app 2, the ID of a user if the message names no number.
 	To string
 	// UserID is the platform's ID of the recipient, if a message of chat app 2 names one. It may equal To.
-	UserID      string
+	UserID string
+	// ReferenceID is the reference ID of the message, or empty if it has none.
 	ReferenceID string
 	// Kind is what the message is: "text" for an SMS; "text", "image", "video", "call_to_action", "template" or "raw" on chat app 1;
 	// the platform's type on chat app 2, such as "text", "template" or "interactive".

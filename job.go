@@ -57,7 +57,7 @@ func (b *bulk[M]) run(j *job[M]) {
 // report passes a message to the caller if it has its outcome, and to the dispatcher.
 func (b *bulk[M]) report(j *job[M]) {
 	if j.isOver {
-		b.done <- j
+		b.outcomes <- j
 	}
 	b.attempted <- j
 }

@@ -31,21 +31,23 @@ import (
 //		fmt.Println(tx.ID, tx.DeliveryStatus)
 //	}
 //
-// A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
+// A page is requested when its first row is needed. A failed page is retried within the client's RetryPolicy. Ranging again lists from the
+// beginning. Verdict says whether the message of a row was accepted.
 //
 // If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing, which is complete or ends with an error, unless rows move. It is complete when the service says so: rows that a
-// page left out show only in Page.Total of Pages. Verdict says whether the message of a row was accepted.
+// other error ends the listing. Retryable then says whether and when to list again; to continue after the last page, use Pages. A listing that
+// ends without an error is complete, except for rows that moved while it was read, and rows that the service left out of a page, which only
+// Page.Total of Pages shows.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If there are such rows and none that matches, or only rows without a time, the listing ends with an error that matches
 // ErrFilterIgnored. A listing ends without this error if it begins after a position (After), or if all of its rows are within the bounds of
 // the request, which can be wider than CreatedAfter and CreatedBefore. All other options are up to the service.
 //
-// While messages are being sent or deleted, rows move between pages. One that moves to the next page is yielded once. One that moves further,
-// or to a page that was read already, is yielded twice or missed, without an error: sort by a column that does not change, ascending, or set
-// CreatedBefore. After rows were deleted, Page.Total of Pages falls: then list again. A page that repeats the one before it, and a cursor that
-// comes again, end the listing with an error.
+// While messages are being sent or deleted, rows move between pages. A row that moves to the next page is yielded once. A row that moves further
+// is yielded twice, and a row that moves to a page that was read already is missed, without an error. To prevent this, sort in ascending order by
+// a column that does not change, or set CreatedBefore. If rows were deleted, Page.Total of Pages falls: list again. A page that repeats the one
+// before it, and a cursor that comes again, end the listing with an error.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
 	options.Extra = cloneValues(options.Extra) // the caller may change its own
 	pages := s.pages(ctx, options)
@@ -111,9 +113,10 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 // Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page has several,
 // the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is their number.
 //
-// If the message is not listed, the error matches ErrNotListed; it may still be listed later. If only other messages are listed, the error
-// matches ErrFilterIgnored. It matches neither, and nothing is known, if more pages follow, if the service claims rows and lists none, if a
-// cache responds in its place, or if the response cannot be understood.
+// If the message is not listed, the error matches ErrNotListed; the message may still be listed later. If only other messages are listed, the
+// error matches ErrFilterIgnored. Any other error says nothing about the message: more than 100 pages follow, the service claims rows and lists
+// none, a cache responded in its place, or the lookup failed. Retryable then says whether and when to look again. An empty reference ID is a
+// *ValidationError.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A rowKind says whether and why a row of a page is not yielded.
+// A rowKind says whether a row of a page is yielded, and why not.
 type rowKind uint8
 
 const (
-	rowWanted        rowKind = iota
-	rowRepeated              // it was on the page before
-	rowOther                 // it belongs to another listing (sms.list.only)
-	rowContradicting         // it is not what the options ask for
-	rowOutside               // it is outside of the bounds of the options, and within those that were sent
+	rowWanted        rowKind = iota // the only kind that is yielded
+	rowRepeated                     // it was on the page before
+	rowOther                        // it belongs to another listing (sms.list.only)
+	rowContradicting                // it is not what the request asked for
+	rowOutside                      // the request asked for it, but its time is outside of the bounds of the options
 )
 
-// sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
-// more pages follow: such a listing would never end. The first page of a resumed listing may have only rows from before, if as many rows
-// as it has came in the meantime.
+// sift decides which rows of a page are yielded. It returns an error if the page repeats the one before it, because such a listing might never
+// end. The last page may have only rows of the page before, unless it is the same page again. So may the first page of a resumed listing, to
+// which new rows can have moved all that it yielded before.
 func (l *listing) sift(page *listPage) error {
 	page.isDropped = make([]bool, len(page.Transactions))
 	page.lastRow = l.lastRow
@@ -33,7 +33,8 @@ func (l *listing) sift(page *listPage) error {
 	isFirst := len(l.previous) == 0
 	hasNew := l.siftRows(page)
 	isSamePage := rowKey(&page.Transactions[0]) == l.firstRow
-	if !hasNew && !isFirst && (isSamePage || !page.Last) {
+	mayRepeat := isFirst || page.Last && !isSamePage
+	if !hasNew && !mayRepeat {
 		return l.pagingError("a page has only rows of the page before it")
 	}
 	l.remember(page)
@@ -50,26 +51,27 @@ func (l *listing) countEmpty() error {
 	return nil
 }
 
-// siftRows counts the rows of a page, marks those that are not yielded, and reports whether there is one that was not on the page before.
-func (l *listing) siftRows(page *listPage) bool {
+// siftRows counts the rows of a page, marks those that are not yielded, and reports whether it has a row that was not on the page before.
+func (l *listing) siftRows(page *listPage) (hasNew bool) {
 	rows := page.Transactions
-	repeated := l.repeatedBefore(rows)
-	hasNew := false
+	resumeAt := l.skipYielded(rows)
 	for i := range rows {
-		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
+		row := &rows[i]
+		isRepeated := i < resumeAt || l.wasOnPreviousPage(row)
 		if !isRepeated {
 			hasNew = true
 		}
-		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
+		kind := l.kindOf(row, isRepeated, page.Excluded[i])
 		page.isDropped[i] = kind != rowWanted
 		if kind != rowWanted && kind != rowRepeated {
 			page.omitted++
 		}
-		l.count(kind, &rows[i])
+		l.count(kind, row)
 	}
 	return hasNew
 }
 
+// kindOf returns the first kind that applies to a row.
 func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind {
 	switch {
 	case isOther:
@@ -85,6 +87,7 @@ func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind
 	}
 }
 
+// count counts the rows that show whether the service filters.
 func (l *listing) count(kind rowKind, row *sms.Transaction) {
 	switch kind {
 	case rowContradicting:
@@ -103,9 +106,9 @@ func (l *listing) isUndated(row *sms.Transaction) bool {
 	return hasBound && row.CreatedAt.IsZero()
 }
 
-// repeatedBefore returns how many rows at the beginning of a resumed listing were yielded before: those up to the last row of the page
-// before.
-func (l *listing) repeatedBefore(rows []sms.Transaction) int {
+// skipYielded returns how many rows at the beginning of the first page of a resumed listing were yielded before its position: those up to the last
+// row of the page before. It is 0 for every other page.
+func (l *listing) skipYielded(rows []sms.Transaction) int {
 	if !l.isResumed {
 		return 0
 	}
@@ -122,7 +125,7 @@ func (l *listing) wasOnPreviousPage(row *sms.Transaction) bool {
 	return isKnown
 }
 
-// remember keeps what the next page is compared with.
+// remember records the rows with which those of the next page are compared.
 func (l *listing) remember(page *listPage) {
 	if page.Last {
 		return
@@ -148,8 +151,8 @@ func rowKey(row *sms.Transaction) string {
 	return fmt.Sprintf("%#v", *row)
 }
 
-// contradicts reports whether a row is not what the options ask for: its ID, its reference ID or its recipient differs, or it is outside of the
-// bounds that were sent, which the service may or may not include. An absent member is no contradiction. For all other options the service is trusted.
+// contradicts reports whether a row is not what the request asked for: its ID, its reference ID or its recipient differs, or its time is outside of
+// the bounds that were sent. A row at a bound does not contradict it, nor does a row without the member. All other options are not checked.
 func (l *listing) contradicts(row *sms.Transaction) bool {
 	o := &l.options
 	isOtherID := o.ID != "" && row.ID != "" && row.ID != o.ID
@@ -161,7 +164,7 @@ func (l *listing) contradicts(row *sms.Transaction) bool {
 	return isOther || isEarlier || isLater
 }
 
-// within reports whether a time is at or after one bound and before another. Zero times and zero bounds are ignored.
+// within reports whether a time is at or after one bound and before another. A zero bound is no bound, and a zero time is within all bounds.
 func within(at, after, before time.Time) bool {
 	if at.IsZero() {
 		return true
@@ -169,8 +172,8 @@ func within(at, after, before time.Time) bool {
 	return !at.Before(after) && (before.IsZero() || at.Before(before))
 }
 
-// ignoredFilter returns an error if rows contradict the options and none shows that the service filters. No caller then takes the listing for
-// an empty one. It ignores a listing that continues another, because its rows may have come before.
+// ignoredFilter returns an error if rows contradict the options and no row shows that the service filters, so that no caller takes the listing for
+// an empty one. It returns nil for a listing that continues another, whose matching rows may all have come before.
 func (l *listing) ignoredFilter() error {
 	if l.contradicting == 0 || l.matching > 0 || l.options.After != "" {
 		return nil

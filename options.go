@@ -22,8 +22,8 @@ import (
 )
 
 // An Option configures a client. If two options set the same property, the last one wins; but each WithGuard, WithObserver and WithTransport adds
-// to those before it. Otherwise the order does not matter. NewClient and With report all bad options in one *ValidationError. An Option may be
-// used for many clients.
+// to those before it. Otherwise the order does not matter. NewClient and With report all bad options, such as nil, in one *ValidationError. An
+// Option may be used for many clients.
 type Option func(*settings)
 
 type settings struct {
@@ -72,11 +72,11 @@ type RetryPolicy struct {
 	MaxWait time.Duration
 }
 
-// SettlePolicy controls how SMS.SendOnce, SMS.Settle, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. They never
-// send a message again because it is not listed. A zero field has its default. WithSettle rejects a negative one.
+// SettlePolicy controls how SMS.SendOnce, SMS.Settle, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. None of them
+// sends a message again because it is not listed. A zero field has its default. WithSettle rejects a negative one.
 type SettlePolicy struct {
-	// Window is how long to look, from the moment when the outcome became unknown; 30 s by default. It should be longer than the service takes
-	// to list a message that it accepted; the specification does not say how long that is.
+	// Window is how long to look, from the moment when the outcome became unknown, or from since of SMS.Settle; 30 s by default. It should be
+	// longer than the service takes to list a message that it accepted; the specification does not say how long that is.
 	Window time.Duration
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
@@ -258,7 +258,7 @@ func WithTimeout(timeout time.Duration) Option {
 	}
 }
 
-// WithRetry sets how often and how soon a call is retried.
+// WithRetry sets how often and how soon a call is retried. It replaces the whole policy: a zero field has its default again.
 func WithRetry(policy RetryPolicy) Option {
 	return func(s *settings) {
 		minWait, maxWait := policy.MinWait, policy.MaxWait

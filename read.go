@@ -91,15 +91,19 @@ func (r *reading[T, C]) Judge(out *transport.Outcome) transport.Judgement {
 	if r.err == nil {
 		return transport.Judgement{}
 	}
-	isTemporary := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
-		slices.Contains(r.endpoint.errors.NotProcessed, out.StatusCode)
-	isSpoiled := r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage) // after ErrPage another attempt would get the same page
 	j := transport.Judgement{
-		Repeatable:   isTemporary || isSpoiled,
+		Repeatable:   r.isTemporary(out.StatusCode),
 		TokenRefused: out.StatusCode == http.StatusUnauthorized,
 	}
 	r.endpoint.addHealth(&j, r.err)
 	return j
+}
+
+// isTemporary reports whether another attempt may get a better response than the one with this status.
+func (r *reading[T, C]) isTemporary(status int) bool {
+	isSpoiled := r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage) // after ErrPage another attempt would get the same page
+	isTrouble := slices.Contains([]int{408, 500, 502, 503, 504}, status)
+	return isSpoiled || isTrouble || slices.Contains(r.endpoint.errors.NotProcessed, status)
 }
 
 // failed returns the error of a read, or nil if it succeeded.
@@ -111,8 +115,10 @@ func (r *reading[T, C]) failed(out *transport.Outcome) *Error {
 	}
 	err := newError(&r.endpoint.endpoint, *out)
 	if out.StatusCode == 0 {
+		err.repeatable = !transport.IsPermanent(out.Err)
 		return err
 	}
+	err.repeatable = r.isTemporary(out.StatusCode) || out.WasCut()
 	failure := r.failure
 	var notJSON error
 	switch {

@@ -65,13 +65,13 @@ func (r Receipt) LogValue() slog.Value {
 
 // An Outcome is the result of one message of a SendAll.
 type Outcome[M any] struct {
-	// Index is the index of the message in the sequence, from 0.
+	// Index is the index of the message in the sequence, from 0. It is -1 if an argument of SendAll is invalid.
 	Index int
 	// Message is the message as it was sent, with the reference ID that SMS.SendAll may have given it.
 	Message M
-	// Receipt is the service's, if Err is nil.
+	// Receipt is the receipt of the message. It means nothing if Err is not nil.
 	Receipt Receipt
-	// Err is the error of the send.
+	// Err is the error of the send, or nil if the service accepted the message; see SMSService.Send.
 	Err error
 }
 

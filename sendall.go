@@ -8,7 +8,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// maxOutcomes is how many outcomes may wait for the caller before attempts wait for it, too.
+// maxOutcomes is how many outcomes may wait for the caller. Further attempts then wait until the caller takes one.
 const maxOutcomes = 1024
 
 // A sender sends the messages of one channel for a SendAll.
@@ -29,7 +29,7 @@ func newSender[M any](c *core, channel Channel, describe func(M) wire.Call) send
 	return sender[M]{core: c, endpoint: e, describe: describe, send: send}
 }
 
-// sendAll implements SendAll of the services. A message already taken when the context ends yields NotSent.
+// sendAll implements SendAll of the services. A message that has been taken when the context ends, and has not begun, ends not sent.
 func (s sender[M]) sendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[Outcome[M]] {
 	return func(yield func(Outcome[M]) bool) {
 		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
@@ -42,7 +42,7 @@ func (s sender[M]) sendAll(ctx context.Context, messages iter.Seq[M], concurrenc
 		if !b.takeAll(messages, yield) {
 			return
 		}
-		for j := range b.done {
+		for j := range b.outcomes {
 			if !yield(j.Outcome) {
 				return
 			}
@@ -63,9 +63,12 @@ func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.
 
 // A bulk is a SendAll under way. Each message is a job, which passes between goroutines of three kinds:
 //
-//   - The caller's goroutine takes messages from the sequence, passes them to the dispatcher, and yields outcomes.
-//   - The dispatcher decides when a message begins. It keeps the messages that wait for another attempt.
-//   - Each attempt is a goroutine. It passes the message to the caller if it has its outcome, and then back to the dispatcher.
+//   - The caller's goroutine takes messages from the sequence, passes them to the dispatcher (jobs), and yields outcomes (outcomes).
+//   - The dispatcher begins attempts (dispatch.go). It keeps the messages that wait for another attempt.
+//   - Each attempt is a goroutine (job.go). It passes the message to the caller if it has its outcome (outcomes), and then back to the dispatcher
+//     (attempted).
+//
+// At the end the caller's goroutine closes noMore, and the dispatcher closes outcomes after the last one.
 type bulk[M any] struct {
 	sender[M]
 
@@ -75,10 +78,10 @@ type bulk[M any] struct {
 	concurrency int // messages under way at once
 	throttle    *throttle
 
-	jobs      chan *job[M]  // from the caller to the dispatcher: new messages
-	noMore    chan struct{} // closed by the caller when no message follows
-	attempted chan *job[M]  // from each attempt to the dispatcher
-	done      chan *job[M]  // from each attempt to the caller: outcomes; closed by the dispatcher when none follows
+	jobs      chan *job[M]  // new messages
+	noMore    chan struct{} // closed when no message follows
+	attempted chan *job[M]  // messages whose attempt has ended
+	outcomes  chan *job[M]  // messages that have their outcome
 }
 
 func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] {
@@ -93,11 +96,12 @@ func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] 
 		jobs:        make(chan *job[M]),
 		noMore:      make(chan struct{}),
 		attempted:   make(chan *job[M]),
-		done:        make(chan *job[M], min(concurrency, maxOutcomes)),
+		outcomes:    make(chan *job[M], min(concurrency, maxOutcomes)),
 	}
 }
 
-// takeAll passes the messages of the sequence to the dispatcher, until the context ends. It reports whether the caller wants more outcomes.
+// takeAll passes the messages of the sequence to the dispatcher, until the sequence or the context ends. It yields outcomes meanwhile, and reports
+// whether the caller wants more.
 func (b *bulk[M]) takeAll(messages iter.Seq[M], yield func(Outcome[M]) bool) bool {
 	defer close(b.noMore)
 	index := 0
@@ -114,21 +118,21 @@ func (b *bulk[M]) takeAll(messages iter.Seq[M], yield func(Outcome[M]) bool) boo
 	return true
 }
 
-// pass passes a message to the dispatcher. It yields the outcomes that are ready first, and those that come meanwhile. It reports whether the
-// caller wants more of them.
-func (b *bulk[M]) pass(j *job[M], yield func(Outcome[M]) bool) bool {
-	for len(b.done) > 0 {
-		ended := <-b.done
-		if !yield(ended.Outcome) {
+// pass passes a message to the dispatcher. Outcomes that are ready are yielded first, and then those that come until the dispatcher takes the
+// message. It reports whether the caller wants more.
+func (b *bulk[M]) pass(next *job[M], yield func(Outcome[M]) bool) bool {
+	for len(b.outcomes) > 0 {
+		j := <-b.outcomes
+		if !yield(j.Outcome) {
 			return false
 		}
 	}
 	for {
 		select {
-		case b.jobs <- j:
+		case b.jobs <- next:
 			return true
-		case ended := <-b.done:
-			if !yield(ended.Outcome) {
+		case j := <-b.outcomes:
+			if !yield(j.Outcome) {
 				return false
 			}
 		}
@@ -138,6 +142,6 @@ func (b *bulk[M]) pass(j *job[M], yield func(Outcome[M]) bool) bool {
 // end waits until the sends under way have ended. Outcomes that were not yielded are lost.
 func (b *bulk[M]) end() {
 	b.endWaits()
-	for range b.done {
+	for range b.outcomes {
 	}
 }

@@ -24,8 +24,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused (see Verdict). The verdict is Refused, and Error.Code is its SendStatus. Any other message whose delivery failed
-//     was accepted.
+//   - It is listed as refused (see Verdict). The verdict is Refused, and Error.Code is its SendStatus. A message that was accepted and not
+//     delivered is not refused.
 //   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed under the conditions of Settle.
 //
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
@@ -37,7 +37,7 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 	return receipt, err
 }
 
-// deliverOnce is SendOnce within a step that o observes.
+// deliverOnce is SendOnce for a message with a reference ID, within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
 	list := s.core.smsList()
 	if reason := list.codec.Problem(); reason != "" { // an unknown outcome could not be settled
@@ -45,25 +45,26 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	began := time.Now()
 	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: describe.SMS(m)}, o, mode)
-	unknown, ok := errors.AsType[*Error](err)
-	if !ok || unknown.Verdict != Unknown {
+	sendErr, ok := errors.AsType[*Error](err)
+	if !ok || sendErr.Verdict != Unknown {
 		return receipt, err
 	}
-	found, settleErr := s.settle(ctx, m, policy, time.Now())
+	row, settleErr := s.settle(ctx, m, policy, time.Now())
 	if settleErr == nil {
 		s.core.settled(ctx, began)
-		return receiptOf(found, unknown.Attempts), nil
+		return receiptOf(row, sendErr.Attempts), nil
 	}
-	if refused, ok := errors.AsType[*Error](settleErr); ok && refused.Verdict == Refused {
-		refused.Attempts = unknown.Attempts
-		return Receipt{}, refused
+	if refusal, ok := errors.AsType[*Error](settleErr); ok && refusal.Verdict == Refused {
+		refusal.Attempts = sendErr.Attempts
+		return Receipt{}, refusal
 	}
 	if errors.Is(settleErr, ErrNotListed) {
-		unknown.classes = append(unknown.classes, ErrNotListed)
+		sendErr.classes = append(sendErr.classes, ErrNotListed)
 	}
-	return Receipt{}, unknown
+	return Receipt{}, sendErr
 }
 
+// receiptOf returns the receipt of a listed message that took so many attempts to send.
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
 		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,
@@ -106,21 +107,21 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
-	found, err := s.settle(ctx, m, s.core.settings.settlePolicy(), since)
+	row, err := s.settle(ctx, m, s.core.settings.settlePolicy(), since)
 	if err != nil {
 		err = s.unsettled(m, err)
 		end(o.failure(err))
 		return Receipt{}, err
 	}
-	receipt := receiptOf(found, 0)
+	receipt := receiptOf(row, 0)
 	end(o.outcome(&receipt, nil))
 	return receipt, nil
 }
 
-// unsettled returns the error of Settle after a lookup that failed. A message that is listed as refused is no failure of the lookup.
+// unsettled returns the error of Settle for an error of settle. The outcome stays unknown, unless the message is listed as refused.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
 	failed := lookupFailure(err)
-	if failed.Verdict == Refused {
+	if failed.Verdict == Refused { // the lookup found the message
 		return err
 	}
 	failed.Operation = s.core.smsSend().name
@@ -132,8 +133,8 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 	return &failed
 }
 
-// lookupFailure returns a copy of the error of a lookup. An invalid lookup says nothing about the message: it is not wrapped, since a
-// *ValidationError matches ErrNotSent.
+// lookupFailure returns the error of a lookup as an Error, which the caller may change. It does not wrap a *ValidationError, which would match
+// ErrNotSent: the lookup was invalid, and says nothing about the message.
 func lookupFailure(err error) Error {
 	if validation, ok := errors.AsType[*ValidationError](err); ok {
 		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + validation.problems()}
@@ -154,10 +155,10 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed or the window, which starts at since, ends. The error matches ErrNotListed if the last lookup
-// began after the window, and the service itself responded in time and without a row.
+// settle looks a message up until it is listed, or until the window that starts at since has ended. A last lookup then decides: the error matches
+// ErrNotListed if the service itself responded to it without such a row. An invalid lookup and a filter that is ignored end it at once.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
-	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
+	const lastLookup = 5 * time.Second // how long the last lookup may take
 	now := time.Now()
 	if since.After(now) {
 		since = now
@@ -166,13 +167,13 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 	if end.Before(now) {
 		end = now
 	}
-	bounded, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
+	lookupCtx, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
 	defer cancel()
 	for {
 		isLast := time.Until(end) <= 0
-		found, err := s.find(bounded, m.ReferenceID)
+		rows, err := s.find(lookupCtx, m.ReferenceID)
 		if err == nil {
-			return s.settledBy(found, m)
+			return s.settledBy(rows, m)
 		}
 		_, isInvalid := errors.AsType[*ValidationError](err)
 		if isLast || isInvalid || errors.Is(err, ErrFilterIgnored) {
@@ -184,6 +185,7 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 	}
 }
 
+// waitForLookup waits before the next lookup, and reports whether the context has not ended.
 func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
 	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepBackoff, 0)
@@ -197,8 +199,8 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 	return ctx.Err() == nil
 }
 
-// settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. The message was refused if
-// every row says so.
+// settledBy returns the first row that proves that the message was accepted. If there is none, the error has the verdict Refused if every row says
+// that the message was refused, and otherwise says why the first of the other rows proves nothing.
 func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Transaction, error) {
 	uncertainty := "" // of the first row that proves nothing
 	for _, row := range rows {
@@ -217,13 +219,22 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 	if uncertainty != "" {
 		return sms.Transaction{}, s.listError("the listed message " + uncertainty)
 	}
-	row := rows[0]
+	return sms.Transaction{}, s.refusalBy(rows[0], m)
+}
+
+// refusalBy returns the error of a message that a row lists as refused.
+func (s *SMSService) refusalBy(row sms.Transaction, m sms.Message) *Error {
 	var secrets redact.Secrets
 	secrets.AddText(m.To)
 	secrets.AddText(m.Text)
-	return sms.Transaction{}, &Error{
-		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
-		reason: "the service lists the message as refused", hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+	return &Error{
+		Operation:   s.core.smsSend().name,
+		Verdict:     Refused,
+		Code:        row.SendStatus,
+		RequestID:   row.RequestID,
+		ReferenceID: m.ReferenceID,
+		reason:      "the service lists the message as refused",
+		hidesIDs:    secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
 	}
 }
 
@@ -252,13 +263,13 @@ func (s *SMSService) Verdict(tx sms.Transaction) Verdict {
 	}
 }
 
-// isDoubtful reports whether the error of a row leaves open what became of its message. So does an error of any other kind.
-func isDoubtful(err error) bool {
-	row, isRowError := errors.AsType[*rowError](err)
+// isDoubtful reports whether the ReadError of a row leaves open what became of its message.
+func isDoubtful(readErr error) bool {
+	row, isRowError := errors.AsType[*rowError](readErr)
 	if isRowError {
 		return row.problem.IsDoubtful()
 	}
-	return err != nil
+	return readErr != nil // of another kind, which the caller set
 }
 
 // uncertaintyOf says why Verdict returns Unknown for a row.

@@ -30,9 +30,9 @@ type throttle struct {
 	mu             sync.Mutex // guards all fields
 	state          throttleState
 	limiter        *rate.Limiter // nil until the throttle first turns on
-	restoreRate    float64       // what the service accepted before the throttle turned on, a second; 0 once it accepts a message again
+	restoreRate    float64       // messages a second that the service accepted before the throttle turned on; 0 once it accepts one again
 	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages  bool          // a throttled message was left unknown. The SendAll is careful from then on: see isTooFast and growth
+	losesMessages  bool          // a throttled message was left unknown. The throttle is careful from then on: see isTooFast, slower and growth
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
 	countFrom      time.Time // responses to messages that began before say nothing about the present rate
@@ -72,6 +72,8 @@ type throttleCounts struct {
 // isHigh reports whether more than a tenth of the responses were throttled.
 func (c *throttleCounts) isHigh() bool { return 10*c.throttled > c.accepted+c.throttled }
 
+// perSecond returns the rate of n messages in a time. A time shorter than a fifth of a period counts as a fifth, so that a few messages at its
+// beginning do not make a high rate.
 func perSecond(n int, in time.Duration) float64 {
 	return float64(n) / max(in, throttlePeriod/5).Seconds()
 }
@@ -122,7 +124,7 @@ func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{})
 	return wait, probeAccepted
 }
 
-// giveUpIn returns how long until the service has throttled every message for a time.
+// giveUpIn returns how long until the service has throttled every message for the given time.
 func (t *throttle) giveUpIn(after time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,18 +225,19 @@ func (t *throttle) endProbe(now time.Time) {
 func (t *throttle) enter(state throttleState, newRate float64, now time.Time) {
 	t.state = state
 	t.setRate(newRate)
-	t.countAnew(now)
+	t.ignoreEarlier(now)
 	t.nextPeriod(now)
 }
 
-// tick ends the period if it is over, and sets the state and the rate for the next one. A response ends the other states, not a period.
+// tick ends the period if it is over, and sets the state and the rate for the next one. The states off and probing end with a response, not with
+// a period.
 func (t *throttle) tick(now time.Time) {
 	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
 	if t.state == throttleSearching || t.state == throttleSteady {
-		state, newRate := t.next(now) // from the quiet periods before this one
-		t.countQuiet(now)             // adds this period, which belongs to the state that ends
+		state, newRate := t.next(now) // before countQuiet counts this period
+		t.countQuiet(now)             // before the state changes, because the period belongs to the old one
 		t.state = state
 		t.setRate(newRate)
 	}
@@ -253,28 +256,36 @@ func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
 	accepted := t.acceptedRate(now)
 	higher := limit * (1 + t.growth())
 	switch {
-	case t.isTooFast() && accepted < limit/5:
-		return throttleSearching, limit / 4
-	case t.isTooFast() && t.losesMessages:
-		return throttleSteady, min(0.85*limit, 0.9*accepted)
 	case t.isTooFast():
-		return throttleSteady, 0.85 * limit
+		return t.slower(limit, accepted)
 	case t.period.accepted == 0:
 		return t.state, limit
 	case t.period.throttled > 0:
 		return throttleSteady, limit
 	case higher > 4*t.usedRate(now):
-		return throttleOff, float64(rate.Inf) // reserve still takes a turn if it ended the period
+		return throttleOff, float64(rate.Inf) // if reserve ended the period, its message still takes a turn
 	default:
 		return t.state, higher
 	}
 }
 
-// countQuiet counts the steady periods without a throttled response, and begins again if the period was too fast.
+// slower returns the state and the rate that follow from a period that was too fast. limit is its rate, and accepted what the service accepted.
+func (t *throttle) slower(limit, accepted float64) (throttleState, float64) {
+	switch {
+	case accepted < limit/5:
+		return throttleSearching, limit / 4
+	case t.losesMessages:
+		return throttleSteady, min(0.85*limit, 0.9*accepted)
+	default:
+		return throttleSteady, 0.85 * limit
+	}
+}
+
+// countQuiet counts the steady periods in a row without a throttled response. It begins again if the period was too fast.
 func (t *throttle) countQuiet(now time.Time) {
 	switch {
 	case t.isTooFast():
-		t.countAnew(now)
+		t.ignoreEarlier(now)
 	case t.period.throttled > 0:
 		t.quietPeriods = 0
 	case t.period.accepted > 0 && t.state == throttleSteady:
@@ -319,8 +330,8 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-// countAnew ignores the responses to messages that began before, because the rate was different then.
-func (t *throttle) countAnew(now time.Time) {
+// ignoreEarlier begins to count again, without the responses to messages that began before now, because the rate was different then.
+func (t *throttle) ignoreEarlier(now time.Time) {
 	t.countFrom = now
 	t.throttledInRow = 0
 	t.quietPeriods = 0

@@ -27,15 +27,15 @@ const (
 	Unknown Verdict = iota
 	// Accepted: the service took the message.
 	Accepted
-	// Refused: the service responded that it did not take the message. An earlier one, or even this one, may have gone out; see
-	// MayHaveBeenSent.
+	// Refused: the service responded that it did not take the message. If it is a duplicate, or the response contradicts itself, the message
+	// may have gone out all the same; see MayHaveBeenSent.
 	Refused
 	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
 	// queue should treat that as refused.
 	NotSent
 )
 
-// String returns "unknown", "accepted", "refused" or "not sent".
+// String returns "unknown", "accepted", "refused" or "not sent", and "verdict" with the number for any other value.
 func (v Verdict) String() string {
 	if v > NotSent {
 		return "verdict " + strconv.Itoa(int(v))
@@ -43,7 +43,7 @@ func (v Verdict) String() string {
 	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
 }
 
-// MarshalText returns the word of String.
+// MarshalText returns the word of String. A value that is no verdict is an error.
 func (v Verdict) MarshalText() ([]byte, error) {
 	if v > NotSent {
 		return nil, errors.New("messaging: there is no " + v.String())
@@ -51,7 +51,7 @@ func (v Verdict) MarshalText() ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
-// UnmarshalText parses the word of String.
+// UnmarshalText parses the word of String. Any other text is an error, and leaves the verdict as it was.
 func (v *Verdict) UnmarshalText(text []byte) error {
 	for known := Unknown; known <= NotSent; known++ {
 		if string(text) == known.String() {
@@ -79,18 +79,17 @@ func VerdictOf(err error) Verdict {
 
 // A judgement is what a response proves about a send. Verdicts, retries and fresh tokens follow from it.
 type judgement struct {
-	verdict  Verdict
-	reason   string              // of a verdict that the status does not explain
-	result   transport.Judgement // for the transport
-	platform platformClass       // of a code of chat app 2's platform, or zero
-	// hasMessage reports whether a response that fails names a message.
-	hasMessage bool
-	// response is what the response says. notJSON says why it is not in the form of the contract, or is nil.
-	response codec.Response
-	notJSON  error
+	response codec.Response // what the response says
+	notJSON  error          // why the response is not in the form of the contract, or nil
+
+	verdict    Verdict             // Unknown unless the response proves another
+	reason     string              // why, if the status does not say it, or ""
+	hasMessage bool                // the response fails and names a message
+	platform   platformClass       // of a code of chat app 2's platform, or zero
+	result     transport.Judgement // for the transport
 }
 
-// judge judges the response to a message. A verdict needs evidence; without it the outcome is unknown. The first rule that applies wins.
+// judge judges the response to a message. A verdict needs evidence: without it, the outcome is unknown. The first case that applies wins.
 func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement {
 	var j judgement
 	if isOlderThanRequest(out) {
@@ -140,11 +139,11 @@ func hasOtherRecipient(r *codec.Response, sent string) bool {
 	return slices.ContainsFunc(r.Recipients, func(got string) bool { return phone.Contradict(got, sent) })
 }
 
-// judgeFailure judges a response whose status is not a success. A status that refuses proves that the message was not taken only if the
-// response is in the form of the service, and names no message.
+// judgeFailure judges a response whose status is not a success. It is a refusal if its status refuses, it is in the form of the service, and it
+// names no message. The first case that applies wins.
 func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transport.Outcome) {
 	status := out.StatusCode
-	isListed := slices.Contains(e.errors.NotProcessed, status)
+	isUnprocessed := slices.Contains(e.errors.NotProcessed, status)
 	if status == http.StatusNotFound {
 		j.reason = e.describe()
 	}
@@ -153,14 +152,15 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 	switch {
 	case j.hasMessage:
 		j.reason = "the response contradicts itself: it fails, and names a message"
-	case !isListed && !isRefusal(status):
-		// the status says it
+	case !isUnprocessed && !isRefusal(status):
+		// the status itself leaves the outcome unknown
 	case status == http.StatusConflict && (namesAny || j.response.Class == "duplicate"):
 		j.reason = "the message may be a duplicate of one that the service took"
 	case e.isProof(j, out):
 		j.verdict = Refused
-		isTemporary := isListed || j.platform == platformRate
-		j.result.Repeatable = isTemporary && j.platform != platformRateOfRecipient
+		isTemporary := isUnprocessed || j.platform == platformRate
+		isAboutRecipient := j.platform == platformRateOfRecipient // who takes no more messages for longer than a back-off
+		j.result.Repeatable = isTemporary && !isAboutRecipient
 		j.result.TokenRefused = status == http.StatusUnauthorized
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
@@ -183,12 +183,14 @@ func isRefusal(status int) bool {
 	return status >= 400 && status < 500
 }
 
-// isProof reports whether a response with a status that refuses comes from the service or its gateway, as JSON, a response without a body, and
-// a text that the contract describes do. A page proves nothing by itself: a proxy may write one after the service has processed the request.
+// isProof reports whether a response with a status that refuses proves that the message was not taken. JSON, a text that the contract describes,
+// and a response without a body come from the service or its gateway. A page proves nothing by itself: a proxy may write one after the service
+// has processed the request.
 func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
+	status := out.StatusCode
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
 	isInForm := out.Err == nil && !isPage(out.Body, j)
-	switch status := out.StatusCode; {
+	switch {
 	case slices.Contains(beforeProcessing, status):
 		return true
 	case status >= http.StatusInternalServerError:
@@ -208,7 +210,7 @@ var beforeProcessing = []int{ //nolint:gochecknoglobals // never written
 	http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
 }
 
-// isPage reports whether a body is in no form of a service: not empty, no JSON object or list, and no text that the contract describes.
+// isPage reports whether a body is in no form of a service: it is not empty, no JSON object or list, and no text that the contract describes.
 func isPage(body []byte, j *judgement) bool {
 	switch {
 	case len(body) == 0:
@@ -220,15 +222,16 @@ func isPage(body []byte, j *judgement) bool {
 	}
 }
 
-// sameReference reports whether the reference ID of a response may be that of the message. It ignores case and surrounding spaces, and the
-// service may have cut it. An absent reference ID, in either, proves nothing.
+// sameReference reports whether got, the reference ID in a response, may be sent, that of the message. Case and surrounding spaces do not count, and
+// the service may have cut it. If either is absent, they may be the same.
 func sameReference(got, sent string) bool {
 	got, sent = strings.TrimSpace(got), strings.TrimSpace(sent)
 	if sent == "" || table.IsPlaceholder(got) {
 		return true
 	}
 	const shortestCut = 16 // no service has less room, and order-1 is not a cut order-17
-	if len(got) != len(sent) && len(got) < shortestCut {
+	isCut := len(got) < len(sent)
+	if isCut && len(got) < shortestCut {
 		return false
 	}
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
@@ -248,7 +251,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.addStatus(s.response.Status, secrets)
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
-		err.unprocessed = s.result.Repeatable
+		err.repeatable = s.result.Repeatable
 		err.isPage = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, secrets)
 		err.addPlatform(s.platform)
@@ -267,8 +270,8 @@ func (e *Error) addStatus(word string, secrets redact.Secrets) {
 	}
 }
 
-// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable. An
-// age that is too long to be written is 2147483648 seconds in the header.
+// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable. A
+// cache writes 2147483648 seconds, one more than fit 31 bits, for an age that is too long.
 func age(out *transport.Outcome) time.Duration {
 	const longest = math.MaxInt32 * time.Second
 	seconds, err := strconv.ParseUint(out.Header.Get("Age"), 10, 31)

@@ -20,7 +20,7 @@ import (
 
 // Key names a message.
 type Key struct {
-	Channel   string `json:"channel"`     // sms, chatapp1 or chatapp2, as messaging.Channel.String returns it
+	Channel   string `json:"channel"`     // sms, chatapp1 or chatapp2, as messaging.Channel.String returns it; see messaging.ParseChannel
 	Reference string `json:"referenceID"` // the reference ID
 }
 

@@ -73,8 +73,7 @@ func (c *call) mayRepeat() bool {
 	case outcome.StatusCode == 0:
 		return c.request.Read
 	}
-	wasCut := outcome.Err != nil && !errors.Is(outcome.Err, errTooLarge)
-	return c.judgement.Repeatable || c.request.Read && wasCut
+	return c.judgement.Repeatable || c.request.Read && outcome.WasCut()
 }
 
 // startBackoff starts the wait before another attempt, and reports whether the call may wait so long.

@@ -11,6 +11,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -121,4 +122,9 @@ type Outcome struct {
 	RetryAfter time.Duration
 	// Wait is the wait that the call did not begin, because it would have taken too long.
 	Wait time.Duration
+}
+
+// WasCut reports whether a response came, and ended early. Another attempt may get the whole of it.
+func (o *Outcome) WasCut() bool {
+	return o.StatusCode != 0 && o.Err != nil && !errors.Is(o.Err, errTooLarge)
 }
