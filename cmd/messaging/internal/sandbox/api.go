@@ -47,7 +47,7 @@ func operations() map[string]operation {
 		"GET faults":                (*Sandbox).getFaults,
 		"POST faults":               withBody((*Sandbox).postFaults),
 		"DELETE faults":             (*Sandbox).deleteFaults,
-		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
+		"DELETE faults/{id}":        (*Sandbox).deleteFault,
 		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
 		"PATCH settings":            (*Sandbox).patchSettings,
 		"POST reset":                withBody((*Sandbox).postReset),

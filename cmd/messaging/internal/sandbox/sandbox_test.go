@@ -330,6 +330,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 		`{"fault":"status","n":1,"status":600}`:                                  "status must be from 200 to 599",
 		`{"fault":"status-after","n":1,"status":-1}`:                             "status must be from 200 to 599",
 		`{"fault":"code","n":1}`:                                                 "code is missing",
+		`{"fault":"code","n":1,"code":"131026","status":399}`:                    "status must be from 400 to 599",
 		`{"fault":"code","n":1,"code":"` + strings.Repeat("1", maxName+1) + `"}`: "code is too long",
 		`{"fault":"slow","n":1,"skip":-1}`:                                       "skip must be",
 		`{"fault":"slow","n":1,"skip":100001}`:                                   "skip must be",
