@@ -110,8 +110,8 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 }
 
 func (s *Sandbox) getTraffic(r *request) (any, error) {
-	limit := r.limit()
 	after := r.number("after", 1)
+	part := r.part(after > 0)
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -123,15 +123,7 @@ func (s *Sandbox) getTraffic(r *request) (any, error) {
 			all = append(all, st.withMessage(x))
 		}
 	}
-	return map[string]any{"exchanges": window(all, after > 0, limit)}, nil
-}
-
-// window returns the first elements of a list that follows a cursor, and otherwise the last elements.
-func window[T any](list []T, followsCursor bool, limit int) []T {
-	if !followsCursor {
-		list = list[max(0, len(list)-limit):]
-	}
-	return list[:min(len(list), limit)]
+	return map[string]any{"exchanges": window(all, part)}, nil
 }
 
 type resetBody struct {
