@@ -35,6 +35,7 @@ func operations() map[string]operation {
 	return map[string]operation{
 		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI), nil },
 		"GET messages":              (*Sandbox).getMessages,
+		"POST messages":             withBody((*Sandbox).postMessages),
 		"GET messages/{id}":         (*Sandbox).getMessage,
 		"POST messages/{id}/repeat": withBody((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,

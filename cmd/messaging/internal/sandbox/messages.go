@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // Message is a message or an answer in the API.
@@ -40,6 +40,41 @@ type Message struct {
 	Exchange    int             `json:"exchange,omitempty"` // the request, in traffic
 	Calls       []*Call         `json:"calls"`
 	Pending     bool            `json:"pending"` // a webhook is being called
+}
+
+// messageOf returns what does not change of a message that a program sent.
+func messageOf(m *messagingtest.Sent) Message {
+	return Message{
+		ID:          m.ID,
+		Direction:   "sent",
+		Channel:     m.Channel,
+		Kind:        m.Kind,
+		From:        m.From,
+		To:          m.To,
+		Text:        m.Text,
+		At:          m.At,
+		ReferenceID: m.ReferenceID,
+		RequestID:   m.RequestID,
+		Parts:       m.Parts,
+		Cost:        cmp.Or(m.Price, cost(m.Parts)),
+		Template:    m.Template,
+		TTLSeconds:  m.TTL.Seconds(),
+		FallbackOf:  m.FallbackOf,
+	}
+}
+
+// answerMessage returns what does not change of an answer.
+func answerMessage(id string, a *Answer, at time.Time) Message {
+	return Message{
+		ID:        id,
+		Direction: "answer",
+		Channel:   a.Channel,
+		Kind:      string(a.Kind),
+		From:      a.From,
+		To:        a.To,
+		Text:      a.Text,
+		At:        at,
+	}
 }
 
 // Out reports whether a program sent it.
@@ -94,14 +129,6 @@ func states() []contract.Status {
 		contract.StatusQueued, contract.StatusSent, contract.StatusDelivered, contract.StatusRead, contract.StatusFailed,
 		contract.StatusExpired,
 	}
-}
-
-// channels returns the names of the channels.
-func channels() (names []string) {
-	for _, c := range table.Channels() {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 var errState = errors.New("state must be queued, sent, delivered, read, failed or expired")
