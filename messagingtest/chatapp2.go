@@ -49,16 +49,16 @@ func (f fields) readPlatform() (submission, *problem) {
 	m.To = to
 	m.Kind = kind
 	content, _ := platform[kind].(document)
-	m.Text = textOf(kind, content)
+	m.Text = contentText(kind, content)
 	if kind == "template" {
 		m.Template = textIn(content, "name")
 	}
 	return m, o.first()
 }
 
-// textOf returns the text that the recipient reads in the content of a message: the body or the caption. It is "" for a template, whose text
+// contentText returns the text that the recipient reads in the content of a message: the body or the caption. It is "" for a template, whose text
 // only the platform has.
-func textOf(kind string, content document) string {
+func contentText(kind string, content document) string {
 	switch kind {
 	case "text":
 		return textIn(content, "body")

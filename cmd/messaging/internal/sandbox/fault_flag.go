@@ -27,7 +27,8 @@ func parseFault(text string) (faultRule, error) {
 	if err := decoder.Decode(&rule); err != nil {
 		return faultRule{}, explainJSON(err)
 	}
-	return rule, rule.compile(time.Now())
+	err = rule.compile(time.Now())
+	return rule, err
 }
 
 // faultFields returns the fields of a flag by their names in the API.
