@@ -34,7 +34,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.service.ServeHTTP(response, r.WithContext(ctx))
 }
 
-// readBeginning returns the body of a request, or the beginning of one that is too long for the service, which reads all of it again.
+// readBeginning returns the body of a request, or the beginning of one that is too long for the service. Reading r.Body begins again.
 func readBeginning(w http.ResponseWriter, r *http.Request) []byte {
 	const timeout = 30 * time.Second
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // the service sets another
@@ -53,7 +53,7 @@ func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) 
 		Operation:   operationAt(s.table, r.Method, path),
 		RequestSize: len(body),
 	}
-	s.number(x)
+	s.assignID(x)
 	if len(body) > maxRead { // the service refuses it, and without its end the secrets in it cannot be found
 		body = nil
 	}
@@ -71,8 +71,8 @@ func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) 
 	return x, mask
 }
 
-// number sets the ID and the time of a new exchange.
-func (s *Sandbox) number(x *Exchange) {
+// assignID sets the ID and the time of a new exchange.
+func (s *Sandbox) assignID(x *Exchange) {
 	st := s.lock()
 	defer st.unlock()
 	st.lastExchange++
