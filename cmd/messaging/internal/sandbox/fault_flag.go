@@ -24,7 +24,8 @@ func parseFault(text string) (faultRule, error) {
 	var rule faultRule
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&rule); err != nil {
+	err = decoder.Decode(&rule)
+	if err != nil {
 		return faultRule{}, explainJSON(err)
 	}
 	err = rule.compile(time.Now())
