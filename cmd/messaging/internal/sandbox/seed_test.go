@@ -59,6 +59,8 @@ func TestSeedIsListed(t *testing.T) {
 	assert.Equal(t, contract.StatusDelivered, first.Status, "the delivery of its recipient is for new messages")
 	assert.Equal(t, contract.StatusFailed, rows[ids[1]].Status)
 	assert.Equal(t, messaging.Refused, client.SMS.Verdict(rows[ids[2]]))
+	assert.Empty(t, rows[ids[2]].DeliveryStatus, "nor is a refused message delivered")
+	assert.Len(t, r.texts(""), 3, "the sandbox shows messages from before a reset")
 
 	r.api(http.MethodPost, "deliveries", `{"message":"m-1","outcome":"failed"}`, nil)
 	row, err := client.SMS.Find(t.Context(), "order-17")
