@@ -20,21 +20,21 @@ type seed struct {
 	Text        string          `json:"text"`
 	Template    string          `json:"template"`
 	ReferenceID string          `json:"referenceID"`
-	At          time.Time       `json:"at"`    // now by default
+	At          string          `json:"at"`    // in RFC 3339; now by default
 	State       contract.Status `json:"state"` // delivered by default, unless SendStatus is set
 
 	// A listing shows these. They have the names of the columns of the command list.
-	CategoryID string    `json:"categoryID"`
-	Sent       time.Time `json:"sent"`
-	SendStatus string    `json:"sendStatus"`
-	Price      string    `json:"price"`
-	Currency   string    `json:"currency"`
-	Operator   string    `json:"operator"`
-	Country    string    `json:"country"`
+	CategoryID string `json:"categoryID"`
+	Sent       string `json:"sent"` // in RFC 3339
+	SendStatus string `json:"sendStatus"`
+	Price      string `json:"price"`
+	Currency   string `json:"currency"`
+	Operator   string `json:"operator"`
+	Country    string `json:"country"`
 }
 
-// validate returns an error if a seed is incomplete, or cannot have been sent by now. The service checks the rest.
-func (m seed) validate(now time.Time) error {
+// validate returns an error if a seed is incomplete or has an unknown value. The service checks the rest.
+func (m seed) validate() error {
 	switch {
 	case m.Channel != "" && channelName(m.Channel) == "":
 		return errChannel
@@ -42,16 +42,25 @@ func (m seed) validate(now time.Time) error {
 		return errors.New("to is missing: the recipient")
 	case len(m.To) > maxName || len(m.ID) > maxName:
 		return fmt.Errorf("to and id must be texts of up to %d bytes", maxName)
-	case m.At.After(now):
-		return errors.New("at must not be after the clock of the sandbox")
 	case m.State != "" && !slices.Contains(states(), m.State):
 		return errState
 	}
 	return nil
 }
 
-// message returns the message for the service.
-func (m seed) message() messagingtest.Sent {
+// message returns the message for the service, or an error if a program cannot have sent it by now.
+func (m seed) message(now time.Time) (messagingtest.Sent, error) {
+	if err := m.validate(); err != nil {
+		return messagingtest.Sent{}, err
+	}
+	at, err := parseTime("at", m.At, now)
+	if err != nil {
+		return messagingtest.Sent{}, err
+	}
+	sentAt, err := parseTime("sent", m.Sent, now)
+	if err != nil {
+		return messagingtest.Sent{}, err
+	}
 	sent := messagingtest.Sent{
 		ID:          m.ID,
 		Channel:     m.Channel,
@@ -61,11 +70,11 @@ func (m seed) message() messagingtest.Sent {
 		Text:        m.Text,
 		Template:    m.Template,
 		ReferenceID: m.ReferenceID,
-		At:          m.At,
+		At:          at,
 		Status:      m.State,
-		StatusAt:    m.At,
+		StatusAt:    at,
 		CategoryID:  m.CategoryID,
-		SentAt:      m.Sent,
+		SentAt:      sentAt,
 		SendStatus:  m.SendStatus,
 		Price:       m.Price,
 		Currency:    m.Currency,
@@ -78,7 +87,22 @@ func (m seed) message() messagingtest.Sent {
 	if m.State == "" && m.SendStatus == "" {
 		sent.Status = contract.StatusDelivered
 	}
-	return sent
+	return sent, nil
+}
+
+// parseTime parses a time of a request that is not after the clock of the sandbox; an absent one is zero.
+func parseTime(name, text string, clock time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("%s must be a time such as 2026-03-01T09:00:00Z", name)
+	case at.After(clock):
+		return time.Time{}, fmt.Errorf("%s must not be after the clock of the sandbox", name)
+	}
+	return at, nil
 }
 
 type seedsBody struct {
@@ -106,13 +130,14 @@ func (s *Sandbox) seed(seeds []seed) ([]string, error) {
 	defer st.unlock()
 	var messages []messagingtest.Sent
 	for i, m := range seeds {
-		if err := m.validate(st.now()); err != nil {
+		message, err := m.message(st.now())
+		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		if st.book.byID[m.ID] != nil {
 			return nil, fmt.Errorf("message %d: the ID %q is taken", i, m.ID)
 		}
-		messages = append(messages, m.message())
+		messages = append(messages, message)
 	}
 	entered, err := s.service.TrySeed(messages...)
 	if err != nil {

@@ -112,6 +112,8 @@ func TestSeedsAreValidated(t *testing.T) {
 		`{"to":"` + ana + `","channel":"fax"}`: "message 1: channel must be one of",
 		`{"to":"` + ana + `","state":"lost"}`:  "message 1: state must be",
 		`{"to":"` + ana + `","at":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`: "message 1: at must not be after the clock",
+		`{"to":"` + ana + `","at":"yesterday"}`:                                              "message 1: at must be a time such as",
+		`{"to":"` + ana + `","sent":"2999-01-01T00:00:00Z"}`:                                 "message 1: sent must not be after the clock",
 		`{"to":"` + ana + `","price":"free"}`:                                                `message 1: the price is \"free\"`,
 		`{"to":"` + ana + `","id":"m-1"}`:                                                    `message 1: the ID \"m-1\" is taken`,
 		`{"to":"` + ana + `","id":"m-2"}`:                                                    `message 1: the ID \"m-2\" is taken`,
