@@ -13,7 +13,7 @@ import (
 type sandboxState struct {
 	*core
 
-	mu           sync.Mutex
+	mu           sync.Mutex // guards the fields below
 	book         book
 	traffic      trafficLog
 	faults       faultRules
