@@ -49,13 +49,27 @@ func (f fields) readPlatform() (submission, *problem) {
 	m.To = to
 	m.Kind = kind
 	content, _ := platform[kind].(document)
-	switch kind {
-	case "text":
-		m.Text = textIn(content, "body")
-	case "template":
+	m.Text = contentText(kind, content)
+	if kind == "template" {
 		m.Template = textIn(content, "name")
 	}
 	return m, o.first()
+}
+
+// contentText returns the text that the recipient reads in the content of a message: the body or the caption. It is "" for a template, whose text
+// only the platform has.
+func contentText(kind string, content document) string {
+	switch kind {
+	case "text":
+		return textIn(content, "body")
+	case "interactive":
+		body, _ := content["body"].(document)
+		return textIn(body, "text")
+	case "image", "video", "document":
+		return textIn(content, "caption")
+	default:
+		return ""
+	}
 }
 
 // platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member

@@ -30,7 +30,7 @@ var (
 )
 
 // Code returns the one-time code that the message seems to hold, or "": a number of four to eight digits, or of three and three,
-// in its text or, if it has none, in the texts of its body. Of several such numbers, it is the one closest to a word such as
+// in its text or in others that its body has, such as a header or parameters. Of several such numbers, it is the one closest to a word such as
 // "code" or "sign in". A message without such a word has no code, unless it is a template.
 func (m Sent) Code() string {
 	text := m.searchText()
@@ -49,9 +49,10 @@ func (m Sent) Code() string {
 // distance returns the number of bytes between a match of codePattern and a word.
 func distance(number, word []int) int { return max(number[2]-word[1], word[0]-number[3]) }
 
-// searchText returns the text of a message or, if it has none, the texts of its body without addresses and references.
+// searchText returns the text of a message or, if it may have others too, the texts of its body without addresses and references.
 func (m Sent) searchText() string {
-	if m.Text != "" {
+	hasOthers := m.Channel == channelChatApp2 && m.Kind != "text" && len(m.Body) > 0
+	if m.Text != "" && !hasOthers {
 		return m.Text
 	}
 	var body any

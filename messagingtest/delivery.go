@@ -35,16 +35,27 @@ const (
 func DeliveryRead() Delivery { return Delivery{kind: deliveryRead} }
 
 // DeliveryAfter delivers the message when d has passed on the server's clock. If the message expires first, it is not delivered.
-func DeliveryAfter(d time.Duration) Delivery { return Delivery{delay: max(d, 0)} }
+func DeliveryAfter(d time.Duration) Delivery { return Delivery{}.After(d) }
 
 // DeliveryLate lets the message expire, and delivers it nevertheless when d has passed since.
-func DeliveryLate(d time.Duration) Delivery { return Delivery{kind: deliveryLate, delay: max(d, 0)} }
+func DeliveryLate(d time.Duration) Delivery { return Delivery{kind: deliveryLate}.After(d) }
 
 // DeliveryFailed makes the delivery fail at once.
 func DeliveryFailed() Delivery { return Delivery{kind: deliveryFailed} }
 
 // DeliveryUnreachable never reaches the recipient. The message is queued until it expires.
 func DeliveryUnreachable() Delivery { return Delivery{kind: deliveryUnreachable} }
+
+// After returns the delivery with a delay, which replaces an earlier one: the message is sent at once, and is delivered, is read or fails
+// when delay has passed on the server's clock. If it expires first, it stays expired. The delay of [DeliveryLate] begins when the message
+// expires. A negative delay is zero.
+//
+// After panics for [DeliveryUnreachable].
+func (d Delivery) After(delay time.Duration) Delivery {
+	panicUnless(d.kind != deliveryUnreachable, "After: a message that is never delivered has no delay")
+	d.delay = max(delay, 0)
+	return d
+}
 
 // SetDelivery sets what becomes of chat-app messages to a recipient that are accepted from now on. Without it they are delivered
 // at once. A number is the same with and without its leading +. The client is not told: [Sent.Status] shows the status. SMS are not
@@ -105,22 +116,24 @@ type stage struct {
 
 // stages returns the stages of a message that lives for ttl, in order.
 func (d Delivery) stages(ttl time.Duration) []stage {
-	switch d.kind {
-	case deliveryFailed:
-		return []stage{{0, contract.StatusFailed}}
-	case deliveryRead:
-		return []stage{{0, contract.StatusSent}, {0, contract.StatusDelivered}, {0, contract.StatusRead}}
-	case deliveryUnreachable:
-		return []stage{{0, contract.StatusQueued}, {ttl, contract.StatusExpired}}
-	case deliveryLate:
-		late := addDurations(ttl, d.delay)
-		return []stage{{0, contract.StatusSent}, {ttl, contract.StatusExpired}, {late, contract.StatusDelivered}}
-	case deliveryInTime:
-		if d.delay <= ttl {
-			return []stage{{0, contract.StatusSent}, {d.delay, contract.StatusDelivered}}
-		}
+	sent := stage{0, contract.StatusSent}
+	expired := stage{ttl, contract.StatusExpired}
+	delivered := stage{d.delay, contract.StatusDelivered}
+	switch {
+	case d.kind == deliveryUnreachable:
+		return []stage{{0, contract.StatusQueued}, expired}
+	case d.kind == deliveryLate:
+		delivered.after = addDurations(ttl, d.delay)
+		return []stage{sent, expired, delivered}
+	case d.delay > ttl:
+		return []stage{sent, expired}
+	case d.kind == deliveryFailed:
+		return []stage{sent, {d.delay, contract.StatusFailed}}
+	case d.kind == deliveryRead:
+		return []stage{sent, delivered, {d.delay, contract.StatusRead}}
+	default:
+		return []stage{sent, delivered}
 	}
-	return []stage{{0, contract.StatusSent}, {ttl, contract.StatusExpired}}
 }
 
 // A timeline is what becomes of a row. Times are on the server's clock. It is empty for an SMS and for a seeded row.
@@ -147,10 +160,11 @@ func (l *ledger) setDelivery(r *row, delivery Delivery) {
 	}
 
 	r.fallbackDue = addDurations(l.advanced, left)
+	if delivery.kind == deliveryFailed && r.Channel == channelChatApp2 {
+		r.fallbackDue = addDurations(l.advanced, min(delivery.delay, left))
+	}
 	r.isFallbackPending = misses(next) && r.FallbackFrom != "" && !r.isFallbackSent
-	failsAtOnce := delivery.kind == deliveryFailed && r.Channel == channelChatApp2
-	if r.isFallbackPending && (failsAtOnce || left == 0) {
-		r.fallbackDue = l.advanced
+	if r.isFallbackPending && r.fallbackDue <= l.advanced {
 		l.sendFallback(r)
 	}
 }

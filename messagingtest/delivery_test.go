@@ -66,6 +66,31 @@ func TestOutcomes(t *testing.T) {
 			{ttl, contract.StatusFailed, 0, 1},
 			{2 * ttl, contract.StatusFailed, 0, 1},
 		}},
+		{DeliveryRead().After(time.Second), both, []moment{
+			{0, contract.StatusSent, 0, 0},
+			{time.Second - 1, contract.StatusSent, 0, 0},
+			{time.Second, contract.StatusRead, time.Second, 0},
+			{2 * ttl, contract.StatusRead, time.Second, 0},
+		}},
+		{DeliveryRead().After(ttl + 1), both, []moment{
+			{ttl, contract.StatusExpired, ttl, 1},
+			{2 * ttl, contract.StatusExpired, ttl, 1},
+		}},
+		{DeliveryFailed().After(time.Second), []string{chatApp1}, []moment{
+			{0, contract.StatusSent, 0, 0},
+			{time.Second, contract.StatusFailed, time.Second, 0},
+			{ttl, contract.StatusFailed, time.Second, 1},
+		}},
+		{DeliveryFailed().After(time.Second), []string{chatApp2}, []moment{
+			{time.Second - 1, contract.StatusSent, 0, 0},
+			{time.Second, contract.StatusFailed, time.Second, 1},
+			{2 * ttl, contract.StatusFailed, time.Second, 1},
+		}},
+		{DeliveryFailed().After(ttl + 1), both, []moment{
+			{ttl - 1, contract.StatusSent, 0, 0},
+			{ttl, contract.StatusExpired, ttl, 1},
+			{2 * ttl, contract.StatusExpired, ttl, 1},
+		}},
 		{DeliveryLate(time.Second), both, []moment{
 			{0, contract.StatusSent, 0, 0},
 			{ttl - 1, contract.StatusSent, 0, 0},
@@ -164,6 +189,7 @@ func TestDeliveriesAreComparable(t *testing.T) {
 	assert.Equal(t, Delivery{}, DeliveryAfter(0))
 	assert.Equal(t, DeliveryLate(0), DeliveryLate(-time.Second))
 	assert.NotEqual(t, DeliveryAfter(time.Second), DeliveryLate(time.Second))
+	assert.Equal(t, DeliveryFailed(), DeliveryFailed().After(time.Hour).After(-1))
 }
 
 func TestSetDeliveryRefusesMisuse(t *testing.T) {
@@ -171,4 +197,6 @@ func TestSetDeliveryRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: SetDelivery: the recipient is empty",
 		func() { s.SetDelivery("", DeliveryUnreachable()) })
+	assert.PanicsWithValue(t, "messagingtest: After: a message that is never delivered has no delay",
+		func() { DeliveryUnreachable().After(time.Second) })
 }

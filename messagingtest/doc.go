@@ -48,7 +48,8 @@
 // # Lifetime and delivery
 //
 // The server has a clock, and lifetimes pass only when [Server.Advance] moves it. [Server.SetDelivery] sets what becomes of the
-// messages to a recipient. When the fallback of a message applies, an SMS with [Sent.FallbackOf] enters the ledger:
+// messages to a recipient, and [Delivery.After] delays it. When the fallback of a message applies, an SMS with [Sent.FallbackOf]
+// enters the ledger:
 //
 //	delivery              status                                        fallback
 //	the zero Delivery     delivered                                     none
@@ -76,7 +77,7 @@
 //	FaultSlow             yes             accepted; unknown if the client did not wait
 //	FaultStatus           no              refused for 2xx except 204 and 206, and for 4xx except 408 and 499; otherwise unknown
 //	FaultStatusAfter      yes             as for FaultStatus without a body, as for FaultPage with a page, and otherwise what the body says
-//	FaultCode             no              refused
+//	FaultCode             no              refused; unknown for the statuses 408, 499 and 5xx, which Fault.WithStatus sets
 //	FaultPage             no              refused for 407, 411, 413, 414, 417, 421 and 431; otherwise unknown
 //	FaultTruncated        yes             unknown
 //	FaultNotJSON          yes             unknown

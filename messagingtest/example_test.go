@@ -162,6 +162,21 @@ func ExampleFaultCode() {
 	// Output: refused true 0
 }
 
+// The platform of chat app 2 is not available, with the code and the status that it has then: the message may have been sent.
+func ExampleFault_WithStatus() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.Inject(messagingtest.FaultCode("131016").WithStatus(http.StatusInternalServerError), 1)
+	_, err = client.ChatApp2.Send(context.Background(), chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}})
+	fmt.Println(messaging.VerdictOf(err))
+	// Output: unknown
+}
+
 // One recipient of a campaign cannot be reached over chat app 2, and the others can.
 func ExampleServer_SetFault() {
 	srv := messagingtest.Start()

@@ -44,3 +44,30 @@ func ExampleServer_SetMessageDelivery() {
 	// true queued
 	// true read
 }
+
+// A delivery that fails late is still under way before.
+func ExampleDelivery_After() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	srv.Seed(messagingtest.Sent{ID: "msg-1", To: "+639171234567", Text: "Hi"})
+	srv.SetMessageDelivery("msg-1", messagingtest.DeliveryFailed().After(10*time.Minute))
+	fmt.Println(srv.Sent()[0].Status)
+	srv.Advance(10 * time.Minute)
+	fmt.Println(srv.Sent()[0].Status)
+	// Output:
+	// sent
+	// failed
+}
+
+// A program that adds messages on demand shows its user what is wrong with them.
+func ExampleServer_TrySeed() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	entered, err := srv.TrySeed(messagingtest.Sent{ID: "msg-1", To: "+639171234567"})
+	fmt.Println(len(entered), err)
+	_, err = srv.TrySeed(messagingtest.Sent{ID: "msg-1"})
+	fmt.Println(err)
+	// Output:
+	// 1 <nil>
+	// messagingtest: message 0: the ID "msg-1" is taken
+}

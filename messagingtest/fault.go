@@ -74,12 +74,23 @@ func FaultStatusAfter(code int, body string) Fault {
 }
 
 // FaultCode refuses the request with HTTP status 400 and an error code, at the contract's first place of a code, and processes nothing: such as
-// "131026" of chat app 2's platform, for a recipient who cannot be reached.
+// "131026" of chat app 2's platform, for a recipient who cannot be reached. [Fault.WithStatus] sets another status.
 //
 // FaultCode panics if the code is empty.
 func FaultCode(code string) Fault {
 	panicUnless(code != "", "FaultCode: the code is empty")
 	return Fault{kind: kindErrorCode, status: http.StatusBadRequest, body: code}
+}
+
+// WithStatus returns a [FaultCode] with another HTTP status than 400, from 400 to 599. Chat app 2's platform responds with 403 and "368" to an
+// account that it has blocked, for example, and with 500 and "131016" when it is not available.
+//
+// WithStatus panics for other faults, and if the code is not in 400 to 599.
+func (f Fault) WithStatus(code int) Fault {
+	panicUnless(f.kind == kindErrorCode, "WithStatus(%d): %v is not a FaultCode", code, f)
+	panicUnless(code >= 400 && code <= 599, "WithStatus(%d): not in 400 to 599", code)
+	f.status = code
+	return f
 }
 
 // FaultPage responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, like a proxy that cannot reach the
@@ -115,7 +126,7 @@ func (f Fault) String() string {
 	case kindStatusAfter:
 		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
 	case kindErrorCode:
-		return fmt.Sprintf("Code(%q)", f.body)
+		return fmt.Sprintf("Code(%q, %d)", f.body, f.status)
 	case kindPage:
 		return fmt.Sprintf("Page(%d)", f.status)
 	case kindTruncated:

@@ -356,6 +356,11 @@ func TestInjectRefusesMisuse(t *testing.T) {
 		text := fmt.Sprintf("messagingtest: FaultStatus(%d): not in 200 to 599", code)
 		assert.PanicsWithValue(t, text, func() { s.Inject(FaultStatus(code, 0), 1) })
 	}
+	for _, code := range []int{0, 200, 399, 600} {
+		text := fmt.Sprintf("messagingtest: WithStatus(%d): not in 400 to 599", code)
+		assert.PanicsWithValue(t, text, func() { s.Inject(FaultCode("131026").WithStatus(code), 1) })
+	}
+	assert.PanicsWithValue(t, "messagingtest: WithStatus(503): DropUnread is not a FaultCode", func() { FaultDropUnread().WithStatus(503) })
 	send(t, newClient(t), s, goodBody).data(t)
 }
 
@@ -367,6 +372,7 @@ func TestFaultString(t *testing.T) {
 		FaultSlow(2 * time.Second):      "Slow(2s)",
 		FaultStatus(429, 2*time.Second): "Status(429, 2s)",
 		FaultStatusAfter(500, "x"):      `StatusAfter(500, "x")`,
+		FaultCode("131026"):             `Code("131026", 400)`,
 		FaultPage(502):                  "Page(502)",
 		FaultTruncated():                "Truncated",
 		FaultNotJSON():                  "NotJSON",

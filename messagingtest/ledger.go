@@ -178,57 +178,104 @@ func (s *Server) Sent() []Sent {
 }
 
 // Seed puts copies of messages into the ledger, as if they had been accepted in this order. They cost nothing, and no request
-// is counted. An absent ID, RequestID, At, Parts or Channel (SMS) is filled in; everything else is taken as it is. A chat-app
-// message keeps its Status: it does not expire, and its fallback is not sent.
+// is counted. An absent ID, RequestID, At, Parts or Channel (SMS) is filled in, and so is the DeliveryStatus of an SMS with a Status; everything
+// else is taken as it is. A chat-app message keeps its Status: it does not expire, and its fallback is not sent.
 //
 // Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, if Price is not an
 // amount, if a value of Extra or Row is not JSON, or if the contract does not use a name of Row.
 func (s *Server) Seed(messages ...Sent) {
+	_, err := s.enterSeeds(messages)
+	panicUnless(err == nil, "Seed: %v", err)
+}
+
+// TrySeed is like [Server.Seed], for a program that is not a test. It returns copies of the messages as they are in the ledger, or an error
+// where Seed panics. The error names the message by its index.
+func (s *Server) TrySeed(messages ...Sent) ([]Sent, error) {
+	entered, err := s.enterSeeds(messages)
+	if err != nil {
+		return nil, fmt.Errorf("messagingtest: %w", err)
+	}
+	return entered, nil
+}
+
+// enterSeeds enters copies of all messages and returns others, or enters none.
+func (s *Server) enterSeeds(messages []Sent) ([]Sent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ids := s.checkSeeds(messages)
-	now := s.ledger.now()
+	ids, err := s.checkSeeds(messages)
+	if err != nil {
+		return nil, err
+	}
+	var entered []Sent
 	for _, m := range messages {
 		m = m.clone()
-		m.Channel = cmp.Or(m.Channel, channelSMS)
-		for m.ID == "" {
-			id := s.ledger.newID(m.Channel)
-			if !ids[id] { // otherwise a later message has this ID
-				m.ID = id
-			}
-		}
-		if m.RequestID == "" {
-			m.RequestID = s.newRequestID()
-		}
-		m.At = cmp.Or(m.At, now)
-		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
+		s.completeSeed(&m, ids)
 		s.ledger.enter(s.ledger.newRow(m))
+		entered = append(entered, m.clone())
+	}
+	return entered, nil
+}
+
+// completeSeed fills in what a message lacks. ids are the IDs that are not free.
+func (s *Server) completeSeed(m *Sent, ids map[string]bool) {
+	m.Channel = cmp.Or(m.Channel, channelSMS)
+	for m.ID == "" {
+		id := s.ledger.newID(m.Channel)
+		if !ids[id] { // otherwise a later message has this ID
+			m.ID = id
+		}
+	}
+	if m.RequestID == "" {
+		m.RequestID = s.newRequestID()
+	}
+	m.At = cmp.Or(m.At, s.ledger.now())
+	m.Parts = cmp.Or(m.Parts, countParts(m.Text))
+	if m.Channel == channelSMS && m.Status != "" {
+		m.DeliveryStatus = cmp.Or(m.DeliveryStatus, s.listedStatus(m.Status))
 	}
 }
 
-// checkSeeds panics if a message cannot be seeded, and returns the IDs that the messages have.
-func (s *Server) checkSeeds(messages []Sent) map[string]bool {
-	ids := map[string]bool{}
+// checkSeeds returns the IDs that the messages have, or the reason why a message cannot be seeded.
+func (s *Server) checkSeeds(messages []Sent) (ids map[string]bool, err error) {
+	ids = map[string]bool{}
 	for i, m := range messages {
-		isTaken := ids[m.ID] || s.ledger.byID[m.ID] != nil
-		panicUnless(!isTaken, "Seed: message %d: the ID %q is taken", i, m.ID)
+		if ids[m.ID] || s.ledger.byID[m.ID] != nil {
+			return nil, fmt.Errorf("message %d: the ID %q is taken", i, m.ID)
+		}
 		if m.ID != "" {
 			ids[m.ID] = true
 		}
-		panicUnless(m.Channel == "" || isChannel(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
-		_, isAmount := parseAmount(m.Price)
-		panicUnless(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
-		for name, value := range m.Extra {
-			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
-		}
-		for name, value := range m.Row {
-			names := s.rowNames()
-			panicUnless(slices.Contains(names, name), "Seed: message %d: Row has %q; want names that the contract uses in rows (%s), and other names in Extra",
-				i, name, strings.Join(names, ", "))
-			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Row is not JSON", i, name)
+		if err := s.checkSeed(m); err != nil {
+			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
 	}
-	return ids
+	return ids, nil
+}
+
+// checkSeed returns an error if a message has a value that it cannot have.
+func (s *Server) checkSeed(m Sent) error {
+	if m.Channel != "" && !isChannel(m.Channel) {
+		return fmt.Errorf("no such channel: %q", m.Channel)
+	}
+	_, isAmount := parseAmount(m.Price)
+	if m.Price != "" && !isAmount {
+		return fmt.Errorf("the price is %q; want an amount with up to two decimals", m.Price)
+	}
+	for name, value := range m.Extra {
+		if !json.Valid(value) {
+			return fmt.Errorf("the value of %q in Extra is not JSON", name)
+		}
+	}
+	for name, value := range m.Row {
+		if names := s.rowNames(); !slices.Contains(names, name) {
+			return fmt.Errorf("the name %q in Row is unknown; want names that the contract uses in rows (%s), and other names in Extra",
+				name, strings.Join(names, ", "))
+		}
+		if !json.Valid(value) {
+			return fmt.Errorf("the value of %q in Row is not JSON", name)
+		}
+	}
+	return nil
 }
 
 // rowNames returns the names that Row may have, sorted: the first that the contract has for each concept, which a client prefers to the

@@ -3,12 +3,10 @@ package messagingtest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,15 +137,23 @@ func (f fields) readForm(form url.Values, names []string) *problem {
 		} else {
 			f.extra[name] = text
 		}
-		switch {
-		case first != nil:
-		case len(form[name]) > 1:
-			first = &problem{kind, strconv.QuoteToASCII(name) + " comes more than once"}
-		case !utf8.ValidString(text):
-			first = &problem{kind, strconv.QuoteToASCII(name) + " is not in UTF-8"}
+		if first == nil {
+			first = checkParameter(kind, name, form[name])
 		}
 	}
 	return first
+}
+
+// checkParameter checks that a parameter comes once, in UTF-8.
+func checkParameter(kind, name string, values []string) *problem {
+	switch {
+	case len(values) > 1:
+		return &problem{kind, strconv.QuoteToASCII(name) + " comes more than once"}
+	case !utf8.ValidString(values[0]):
+		return &problem{kind, strconv.QuoteToASCII(name) + " is not in UTF-8"}
+	default:
+		return nil
+	}
 }
 
 // readJSON reads a body, in which the dots of a name nest.
@@ -215,181 +221,6 @@ func (f *fields) take(name string) []string {
 	delete(f.values, name)
 	f.body = nil
 	return []string{text}
-}
-
-// credentials are what a request presents.
-type credentials struct {
-	tokens, keys, secrets []string
-}
-
-// credentialsOf returns the credentials in the header and the query of a request.
-func (s *Server) credentialsOf(r *http.Request) credentials {
-	header := s.names.Auth.Token.Header
-	pair := s.names.Auth.KeyPair
-	c := credentials{tokens: r.Header.Values(header)}
-	switch pair.In {
-	case "query":
-		query := r.URL.Query()
-		c.keys = query[pair.Key]
-		c.secrets = query[pair.Secret]
-	case "header":
-		c.keys = r.Header.Values(pair.Key)
-		c.secrets = r.Header.Values(pair.Secret)
-		isSameHeader := strings.EqualFold(pair.Key, header)
-		if isSameHeader && slices.Equal(c.keys, []string{s.key}) {
-			c.tokens = nil // the header holds the key, not a token
-		}
-	case "basic":
-		key, secret, ok := r.BasicAuth() // of the first Authorization header
-		if !ok {
-			break
-		}
-		c.keys = []string{key}
-		c.secrets = []string{secret}
-		if strings.EqualFold(header, "Authorization") {
-			c.tokens = c.tokens[1:] // the first is no token, but the pair
-		}
-	}
-	return c
-}
-
-// authorize returns what is wrong with credentials, or nil. All of them have to be right: a client that sends a wrong key with
-// the right token has a mistake that should show.
-func (s *Server) authorize(c credentials) *problem {
-	token := s.names.Auth.Token
-	pair := s.names.Auth.KeyPair
-	hasPair := len(c.keys)+len(c.secrets) > 0
-	switch {
-	case len(c.tokens) == 0 && !hasPair:
-		return &problem{"unauthorized", "no credentials: want the header " + token.Header + " or " + placeOfPair(pair.In)}
-	case len(c.tokens) > 0 && !s.isToken(c.tokens):
-		return &problem{"unauthorized", token.Header + " is not, once, " + strings.TrimSpace(token.Scheme+" and the token of this server")}
-	case hasPair && !s.isPair(c.keys, c.secrets):
-		return &problem{"unauthorized", "the key pair is not that of this server"}
-	}
-	return nil
-}
-
-// placeOfPair returns where the contract has a key pair.
-func placeOfPair(in string) string {
-	if in == "basic" {
-		return "basic authentication"
-	}
-	return "a key pair in the " + in
-}
-
-// isToken reports whether the values of a header are the token, after a scheme in any case.
-func (s *Server) isToken(values []string) bool {
-	if len(values) != 1 {
-		return false
-	}
-	scheme := s.names.Auth.Token.Scheme
-	if scheme == "" {
-		return values[0] == s.token
-	}
-	first, rest, _ := strings.Cut(values[0], " ")
-	return strings.EqualFold(first, scheme) && rest == s.token
-}
-
-// isPair reports whether the values are the key and the secret, each once. If the contract has only a key, a secret must be absent or empty.
-func (s *Server) isPair(keys, secrets []string) bool {
-	if !slices.Equal(keys, []string{s.key}) {
-		return false
-	}
-	if s.names.Auth.KeyPair.Secret == "" {
-		return strings.Join(secrets, "") == "" // basic authentication always sends one
-	}
-	return slices.Equal(secrets, []string{s.secret})
-}
-
-// checkConstants checks the constants of every request, and those that go with a field, and only with it.
-func (f fields) checkConstants(common table.Headers, header http.Header) *problem {
-	want := common.With(f.Headers)
-	for _, headers := range []table.Headers{common, f.Headers} {
-		for _, name := range slices.Sorted(maps.Keys(headers)) { // a name that is not in want must be absent
-			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
-				return &problem{"constant", "the header " + name + " is not that of the contract"}
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Constants)) {
-		if !f.isConstant(name, f.Constants[name]) {
-			return &problem{"constant", name + " is absent, or not that of the contract"}
-		}
-	}
-	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
-		check := f.checkFieldConstant
-		if concept == table.GSM || concept == table.Unicode {
-			check = f.checkAlphabetConstant
-		}
-		constants := f.FieldConstants[concept]
-		for _, name := range slices.Sorted(maps.Keys(constants)) {
-			if p := check(concept, name, constants[name]); p != nil {
-				return p
-			}
-		}
-	}
-	return nil
-}
-
-// checkFieldConstant checks a constant that goes with a field.
-func (f fields) checkFieldConstant(concept, name string, constant any) *problem {
-	if !f.hasGoodValue(concept, name, constant) {
-		return wrongConstant(name, constant)
-	}
-	if !f.goesWith(concept, name, f.has(concept)) {
-		kind := "constant"
-		if concept == "callback" {
-			kind = "callback"
-		}
-		return &problem{kind, f.name(concept) + " and " + name + " go together"}
-	}
-	return nil
-}
-
-// checkAlphabetConstant checks a constant that goes with texts in one of the two alphabets.
-func (f fields) checkAlphabetConstant(alphabet, name string, constant any) *problem {
-	alphabetOfText := table.GSM
-	if !isGSM(f.text("text")) {
-		alphabetOfText = table.Unicode
-	}
-	isOfText := alphabet == alphabetOfText
-	_, hasOther := f.FieldConstants[alphabetOfText][name]
-	switch {
-	case !isOfText && hasOther: // this text has another constant of the same name
-		return nil
-	case !f.hasGoodValue(alphabet, name, constant):
-		return wrongConstant(name, constant)
-	case !f.goesWith(alphabet, name, isOfText):
-		return &problem{"constant", "a text in " + alphabet + " and " + name + " go together"}
-	default:
-		return nil
-	}
-}
-
-func wrongConstant(name string, constant any) *problem {
-	return &problem{"kind", name + " is not " + string(encode(constant))}
-}
-
-// hasGoodValue reports whether a constant is absent or has its value.
-func (f fields) hasGoodValue(concept, name string, constant any) bool {
-	_, isPresent := f.values[name]
-	return !isPresent || f.ConstantsGiveWay(concept) || f.isConstant(name, constant)
-}
-
-// goesWith reports whether a constant is present if it is wanted, and only then. An extra field may replace a constant of the default contract.
-func (f fields) goesWith(concept, name string, isWanted bool) bool {
-	_, isPresent := f.values[name]
-	isExtra := isPresent && f.ConstantsGiveWay(concept)
-	return isExtra || isPresent == isWanted
-}
-
-// isConstant reports whether a value is that of the contract. A form holds it as text.
-func (f fields) isConstant(name string, want any) bool {
-	if f.isForm() {
-		want = fmt.Sprint(want)
-	}
-	return reflect.DeepEqual(f.values[name], want)
 }
 
 func (f fields) isForm() bool { return f.Encoding != "json" }

@@ -73,6 +73,35 @@ func TestSeedSetsTheSendStatus(t *testing.T) {
 	assert.Equal(t, map[any]any{"a": "rejected", "b": 1.0}, statuses)
 }
 
+func TestSeedListsTheStatusOfAnSMS(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"webhook.delivery": {"statuses": {"failed": ["UNDELIV"]}}}`))
+	require.NoError(t, err)
+	s := NewServer(t, WithContract(names))
+	s.Seed(Sent{ID: "a", Status: contract.StatusFailed}, Sent{ID: "b", Status: contract.StatusFailed, DeliveryStatus: "17"}, Sent{ID: "c"})
+	statuses := map[any]any{}
+	for _, row := range list(t, newClient(t), s).Data {
+		statuses[row["transactionId"]] = row["dlrStatus"]
+	}
+	assert.Equal(t, map[any]any{"a": "UNDELIV", "b": "17", "c": nil}, statuses)
+}
+
+func TestTrySeed(t *testing.T) {
+	s := NewServer(t)
+	entered, err := s.TrySeed(Sent{ID: "a", Text: "Hi"}, Sent{Channel: channelChatApp1})
+	require.NoError(t, err)
+	assert.Equal(t, s.Sent(), entered)
+	for want, bad := range map[string]Sent{
+		`messagingtest: message 1: the ID "a" is taken`:                                         {ID: "a"},
+		`messagingtest: message 1: no such channel: "fax"`:                                      {Channel: "fax"},
+		`messagingtest: message 1: the price is "free"; want an amount with up to two decimals`: {Price: "free"},
+		`messagingtest: message 1: the value of "app" in Extra is not JSON`:                     {Extra: map[string]json.RawMessage{"app": []byte("{")}},
+	} {
+		_, err := s.TrySeed(Sent{ID: "b"}, bad)
+		require.EqualError(t, err, want)
+	}
+	assert.Len(t, s.Sent(), 2, "all are entered, or none")
+}
+
 func TestSeedReplacesMembersOfTheRow(t *testing.T) {
 	s := NewServer(t)
 	members := map[string]json.RawMessage{"messageParts": []byte(`"two"`), "error": []byte(`{"code":"200101"}`)}
@@ -103,7 +132,7 @@ func TestSeedRefusesMisuse(t *testing.T) {
 		assert.Panics(t, func() { s.Seed(Sent{Row: map[string]json.RawMessage{"price": []byte(value)}}) }, value)
 	}
 	for _, name := range []string{"parts", "status", "messageparts", ""} {
-		assert.PanicsWithValue(t, `messagingtest: Seed: message 0: Row has "`+name+`"; want names that the contract uses in rows (categoryId, code, `+
+		assert.PanicsWithValue(t, `messagingtest: Seed: message 0: the name "`+name+`" in Row is unknown; want names that the contract uses in rows (categoryId, code, `+
 			"country, currency, dateCreated, dateSent, description, dlrStatus, error, from, message, messageParts, operator, price, referenceId, "+
 			"requestId, sendStatus, text, to, transactionId), and other names in Extra",
 			func() { s.Seed(Sent{Row: map[string]json.RawMessage{name: []byte(`"two"`)}}) })

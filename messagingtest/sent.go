@@ -23,7 +23,10 @@ type Sent struct {
 
 	From string `concept:"from"` // the sender ID of an SMS, the channel ID of chat app 1
 	To   string `concept:"to"`   // the recipient: a number, or on chat app 2 also a user ID
-	Text string `concept:"text"` // of an SMS, a text message or a call to action
+
+	// Text is what the recipient reads: the text of an SMS or a text message, the text above the buttons of an interactive message or a call
+	// to action, or the caption of a medium. It is "" for a template, whose text only the service knows.
+	Text string `concept:"text"`
 
 	CallbackURL string `concept:"callback"`  // byte for byte
 	ReferenceID string `concept:"reference"` // that the client chose
@@ -46,7 +49,7 @@ type Sent struct {
 	Template string `concept:"template"` // the template's ID on chat app 1, its name on chat app 2
 
 	// Status is the status of a chat-app message at the time of the call of Server.Sent, and StatusAt is when the message reached
-	// it; see Server.SetDelivery.
+	// it; see Server.SetDelivery. An SMS has one after Server.SetMessageDelivery, or if Server.Seed sets it.
 	Status   contract.Status
 	StatusAt time.Time
 

@@ -126,6 +126,10 @@ func TestCodeInABody(t *testing.T) {
 		"a caption": {
 			Sent{Kind: "image", Channel: channelChatApp2, Body: json.RawMessage(`{"image":{"id":"1234","caption":"Your code: _4821_"}}`)}, "4821",
 		},
+		"the header of an interactive message": {
+			Sent{Kind: "interactive", Channel: channelChatApp2, Text: "It is your code", Body: json.RawMessage(
+				`{"interactive":{"header":{"type":"text","text":"4821"},"body":{"text":"It is your code"}}}`)}, "4821",
+		},
 		"a parameter by name": {
 			Sent{Kind: "template", Channel: channelChatApp1, Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateParams":{"amount":"1000","code":"482913"}}`)},
 			"482913",

@@ -35,6 +35,7 @@ func operations() map[string]operation {
 	return map[string]operation{
 		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI), nil },
 		"GET messages":              (*Sandbox).getMessages,
+		"POST messages":             withBody((*Sandbox).postMessages),
 		"GET messages/{id}":         (*Sandbox).getMessage,
 		"POST messages/{id}/repeat": withBody((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,
@@ -47,7 +48,7 @@ func operations() map[string]operation {
 		"GET faults":                (*Sandbox).getFaults,
 		"POST faults":               withBody((*Sandbox).postFaults),
 		"DELETE faults":             (*Sandbox).deleteFaults,
-		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
+		"DELETE faults/{id}":        (*Sandbox).deleteFault,
 		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
 		"PATCH settings":            (*Sandbox).patchSettings,
 		"POST reset":                withBody((*Sandbox).postReset),
@@ -110,8 +111,8 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 }
 
 func (s *Sandbox) getTraffic(r *request) (any, error) {
-	limit := r.limit()
 	after := r.number("after", 1)
+	part := r.part(after > 0)
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -123,15 +124,7 @@ func (s *Sandbox) getTraffic(r *request) (any, error) {
 			all = append(all, st.withMessage(x))
 		}
 	}
-	return map[string]any{"exchanges": window(all, after > 0, limit)}, nil
-}
-
-// window returns the first elements of a list that follows a cursor, and otherwise the last elements.
-func window[T any](list []T, followsCursor bool, limit int) []T {
-	if !followsCursor {
-		list = list[max(0, len(list)-limit):]
-	}
-	return list[:min(len(list), limit)]
+	return map[string]any{"exchanges": window(all, part)}, nil
 }
 
 type resetBody struct {

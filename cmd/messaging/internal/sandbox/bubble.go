@@ -68,7 +68,8 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 		return bubble{Body: orBlank(m.Kind, m.Text)}
 	}
 	send := c.Send(t)
-	if send.Wrap == nil {
+	isSeed := len(m.Body) == 0 // it has a text, but no object of the platform
+	if send.Wrap == nil || isSeed {
 		return fieldsBubble(m, send)
 	}
 	b := platformBubble(m.Kind, platformMessage(document.Parse(m.Body), send.Wrap))

@@ -41,6 +41,9 @@ It prints the variables that name it as an account, then the address of the page
 the other commands and your program send to the sandbox. It sends nothing to real phones, keeps messages in memory, and runs
 until it is interrupted.
 
+Tests in any language use its API, which /_sandbox/openapi.json describes: it waits for messages, adds messages of earlier days,
+replies, decides deliveries and when they are reported, and advances the clock.
+
 A fault has the same name and parameters in the flag --fault, on the page and in a POST to /_sandbox/faults:
 
 ` + faultHelp() + `

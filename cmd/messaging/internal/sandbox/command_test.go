@@ -98,7 +98,9 @@ func TestCommandRefusesFlags(t *testing.T) {
 		assert.Contains(t, stdout.String(), "\n  "+kind.Name)
 	}
 	assert.Regexp(t, `\n  status +status \(200 to 599, by default 429\), retryAfter \(up to 1h\)\n`, stdout.String())
+	assert.Regexp(t, `\n  code +code, status \(400 to 599, by default 400\)\n`, stdout.String())
 	assert.Contains(t, stdout.String(), "an older one before a newer one")
+	assert.Contains(t, stdout.String(), "adds messages of earlier days")
 }
 
 // TestFaultsFromTheStart: the flag puts faults in force in every space, and a full reset restores them.

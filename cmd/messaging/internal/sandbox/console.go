@@ -72,8 +72,9 @@ type printer struct {
 	lines   chan string
 	done    chan struct{}
 	dropped atomic.Int64
-	mu      sync.Mutex
-	closed  bool
+
+	mu     sync.Mutex // guards closed, which is set before lines is closed
+	closed bool
 }
 
 func newPrinter(out io.Writer) *printer {

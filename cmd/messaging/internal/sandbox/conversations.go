@@ -27,20 +27,13 @@ func searchWords(query string) []string {
 // A conversationsView is the page of conversations: the list, and the open conversation.
 type conversationsView struct {
 	conversationLinks
-	conversationChoice
 	listView
 	openView // zero if no conversation is open
 
 	Start *startView // if nothing was ever sent
+	Lone  bool       // the only conversation is open by default
+	Gone  bool       // the requested message does not exist
 	Now   time.Time
-}
-
-// A conversationChoice says which conversation is open.
-type conversationChoice struct {
-	Lone bool // the only conversation is open by default
-	Gone bool // the requested message does not exist
-
-	chosen *conversation // nil for none
 }
 
 // conversationLinks has what all links of the page keep: the search, the filter and the open conversation.
@@ -57,33 +50,6 @@ type listView struct {
 	Range         string // such as 1–100 of 250
 	Older         string // the URL of the next page
 	IsEmpty       bool   // nothing was ever sent
-}
-
-// An openView is the open conversation, and the settings for its recipient.
-type openView struct {
-	windowView
-	partLinks
-
-	Open     *conversationView
-	Entries  []*entryView
-	At       string     // the ID of the entry to scroll to
-	Selected *entryView // the last one by default
-	Picked   bool       // Selected was requested
-	Outcome  string
-	Sender   string
-	Webhook  bool
-}
-
-// A windowView is the 24-hour window of chat app 2.
-type windowView struct {
-	Window   string // when it ends; "" on other channels
-	IsClosed bool
-}
-
-// partLinks are the URLs of other parts of a conversation.
-type partLinks struct {
-	Earlier, Later string
-	Newest         string // the URL of the end of the conversation, if that is not shown
 }
 
 // A conversationView is a line in the list: a conversation, and the message that was found or the last one.
@@ -123,37 +89,38 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 
 // newConversationsView returns the page with this URL and these parameters.
 func (st *sandboxState) newConversationsView(page string, q url.Values) *conversationsView {
-	choice := st.chooseConversation(q)
-	links := conversationLinks{Query: clip(q.Get("q"), maxQuery), Channel: q.Get("only"), page: page, open: choice.chosen}
-	number, _ := strconv.Atoi(q.Get("page"))
-	v := &conversationsView{
-		conversationLinks:  links,
-		conversationChoice: choice,
-		listView:           st.newListView(links, max(1, number)),
-		Now:                st.now(),
+	links := conversationLinks{
+		Query:   clip(q.Get("q"), maxQuery),
+		Channel: q.Get("only"),
+		page:    page,
+		open:    st.requestedConversation(q),
 	}
-	if choice.chosen != nil {
-		v.openView = st.newOpenView(choice.chosen, links, q)
+	message := q.Get("message")
+	v := &conversationsView{
+		Gone: message != "" && st.book.byID[message] == nil,
+		Now:  st.now(),
+	}
+	if len(q) == 0 && len(st.book.recent) == 1 {
+		v.Lone = true
+		links.open = st.book.recent[0]
+	}
+	number, _ := strconv.Atoi(q.Get("page"))
+	v.conversationLinks = links
+	v.listView = st.newListView(links, max(1, number))
+	if links.open != nil {
+		v.openView = st.newOpenView(links.open, links, q)
 	}
 	return v
 }
 
-// chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one.
-func (st *sandboxState) chooseConversation(q url.Values) conversationChoice {
-	isLone := len(q) == 0 && len(st.book.recent) == 1
-	if isLone {
-		return conversationChoice{Lone: true, chosen: st.book.recent[0]}
-	}
+// requestedConversation returns the conversation that the parameters name, by its recipient or by one of its messages, or nil.
+func (st *sandboxState) requestedConversation(q url.Values) *conversation {
 	named := st.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
-	id := q.Get("message")
-	if id == "" {
-		return conversationChoice{chosen: named}
+	e := st.book.byID[q.Get("message")]
+	if named != nil || e == nil {
+		return named
 	}
-	e := st.book.byID[id]
-	if e == nil {
-		return conversationChoice{Gone: true, chosen: named}
-	}
-	return conversationChoice{chosen: cmp.Or(named, st.book.conversations[e.key()])}
+	return st.book.conversations[e.key()]
 }
 
 // url returns the URL of the page with a conversation and these parameters, in pairs. The search and the filter stay.
@@ -212,14 +179,29 @@ func (l conversationLinks) line(c *conversation, e *entry, isFound bool) *conver
 	return &conversationView{conversation: *c, Shown: *e, URL: l.url(c, "message", message), Current: c == l.open}
 }
 
+// An openView is the open conversation, and the settings for its recipient.
+type openView struct {
+	windowView
+	partLinks
+
+	Open     *conversationView
+	Entries  []*entryView
+	At       string     // the ID of the entry to scroll to
+	Selected *entryView // the last one by default
+	Picked   bool       // Selected was requested
+	Outcome  string     // of messages to come
+	Sender   string
+	Webhook  bool // answers are sent to one
+}
+
 // newOpenView returns the open conversation.
 func (st *sandboxState) newOpenView(c *conversation, links conversationLinks, q url.Values) openView {
-	pickedID := ""
-	if picked := st.book.byID[q.Get("message")]; picked != nil && picked.key() == c.key {
-		pickedID = picked.ID
+	picked := q.Get("message")
+	if c.indexOf(picked) < 0 {
+		picked = ""
 	}
-	part := c.part(pickedID, q.Get("before"), q.Get("after"))
-	entries := st.entryViews(c.Entries[part.begin:part.end], links.url(c), pickedID)
+	part := c.part(picked, q.Get("before"), q.Get("after"))
+	entries := st.entryViews(c.Entries[part.begin:part.end], links.url(c), picked)
 	return openView{
 		windowView: st.windowOf(c),
 		partLinks:  links.toParts(c, part),
@@ -227,11 +209,17 @@ func (st *sandboxState) newOpenView(c *conversation, links conversationLinks, q 
 		Entries:    entries,
 		At:         part.scrollTo,
 		Selected:   selectedEntry(entries),
-		Picked:     pickedID != "",
+		Picked:     picked != "",
 		Outcome:    st.deliveryTo(c.Channel, c.Recipient).Outcome,
 		Sender:     cmp.Or(c.Sender, st.senderTo(c.Channel, c.Recipient), "Your program"),
 		Webhook:    st.settings.Webhooks[c.Channel] != "",
 	}
+}
+
+// A windowView is the 24-hour window of chat app 2.
+type windowView struct {
+	Window   string // when it ends; "" on other channels
+	IsClosed bool
 }
 
 // windowOf returns the 24-hour window of a conversation.
@@ -244,12 +232,12 @@ func (st *sandboxState) windowOf(c *conversation) windowView {
 }
 
 // entryViews returns entries for the page of a conversation. The first entry of a day has the day, and the picked entry is the current one.
-func (st *sandboxState) entryViews(entries []*entry, page, pickedID string) []*entryView {
+func (st *sandboxState) entryViews(entries []*entry, page, picked string) []*entryView {
 	var views []*entryView
 	lastDay := ""
 	for _, e := range entries {
 		view := st.entryView(e, page)
-		view.Current = e.ID == pickedID
+		view.Current = e.ID == picked
 		if day := e.At.Format("Monday, 2 January"); day != lastDay {
 			view.Day = day
 			lastDay = day
@@ -267,60 +255,4 @@ func selectedEntry(views []*entryView) *entryView {
 		}
 	}
 	return views[len(views)-1]
-}
-
-// A conversationPart is the part of a conversation that the page shows: the entries from begin up to end.
-type conversationPart struct {
-	begin, end int
-	scrollTo   string // the ID of an entry, or ""
-}
-
-// part returns the part before or after an entry with an ID, or around the picked one, or the end of the conversation.
-func (c *conversation) part(pickedID, beforeID, afterID string) conversationPart {
-	if before := c.indexOf(beforeID); before >= 0 {
-		return c.partFrom(before-shownEntries+1, beforeID)
-	}
-	if after := c.indexOf(afterID); after >= 0 {
-		return c.partFrom(after, afterID)
-	}
-	if picked := c.indexOf(pickedID); picked >= 0 {
-		return c.partAround(picked, pickedID)
-	}
-	return c.partFrom(c.lastPart(), "")
-}
-
-// indexOf returns the index of the entry with an ID, or -1.
-func (c *conversation) indexOf(id string) int {
-	return slices.IndexFunc(c.Entries, func(e *entry) bool { return e.ID == id })
-}
-
-// lastPart returns where the last part begins.
-func (c *conversation) lastPart() int { return max(0, len(c.Entries)-shownEntries) }
-
-// partAround returns the part with an entry in its middle, or the last part if that has the entry.
-func (c *conversation) partAround(index int, id string) conversationPart {
-	if index >= c.lastPart() {
-		return c.partFrom(c.lastPart(), id)
-	}
-	return c.partFrom(index-shownEntries/2, id)
-}
-
-// partFrom returns the part that begins at an index, or as near to it as a full part can begin.
-func (c *conversation) partFrom(index int, scrollTo string) conversationPart {
-	begin := max(0, min(index, c.lastPart()))
-	end := min(len(c.Entries), begin+shownEntries)
-	return conversationPart{begin: begin, end: end, scrollTo: scrollTo}
-}
-
-// toParts returns the links from a part of a conversation to its other parts.
-func (l conversationLinks) toParts(c *conversation, part conversationPart) partLinks {
-	var parts partLinks
-	if part.begin > 0 {
-		parts.Earlier = l.url(c, "before", c.Entries[part.begin].ID)
-	}
-	if part.end < len(c.Entries) {
-		parts.Later = l.url(c, "after", c.Entries[part.end-1].ID)
-		parts.Newest = l.url(c, "message", "")
-	}
-	return parts
 }

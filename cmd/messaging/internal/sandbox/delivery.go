@@ -22,6 +22,7 @@ var (
 	errOutcome = errors.New("outcome must be one of " + strings.Join(outcomes(), ", "))
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
 	errClock   = errors.New("the clock is ten years ahead: reset everything to turn it back")
+	errAfter   = errors.New("after is not for unreachable: such a message expires at the end of its lifetime")
 )
 
 // The outcomes of a delivery.
@@ -57,8 +58,8 @@ type deliveryBody struct {
 	To      string `json:"to,omitempty"`
 	Message string `json:"message,omitempty"`
 	Outcome string `json:"outcome"`
-	After   string `json:"after,omitempty"`
-	Code    string `json:"code,omitempty"` // the error code in the report of a failure
+	After   string `json:"after,omitempty"` // when the outcome comes and is reported, by POST clock
+	Code    string `json:"code,omitempty"`  // the error code in the report of a failure
 }
 
 // outcome returns the outcome for the service.
@@ -71,10 +72,13 @@ func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 	case outcomeDelivered, outcomeUnreported:
 		return messagingtest.DeliveryAfter(after), nil
 	case outcomeRead:
-		return messagingtest.DeliveryRead(), nil
+		return messagingtest.DeliveryRead().After(after), nil
 	case outcomeFailed:
-		return messagingtest.DeliveryFailed(), nil
+		return messagingtest.DeliveryFailed().After(after), nil
 	case outcomeUnreachable:
+		if after > 0 {
+			return messagingtest.Delivery{}, errAfter
+		}
 		return messagingtest.DeliveryUnreachable(), nil
 	case outcomeLate:
 		return messagingtest.DeliveryLate(cmp.Or(after, time.Minute)), nil

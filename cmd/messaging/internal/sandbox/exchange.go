@@ -18,6 +18,9 @@ type Header struct {
 }
 
 // An Exchange is a request and its response: of a program to the service, or of the service to a webhook. Secrets are masked.
+//
+// The goroutine that serves a request, or calls a webhook, fills an exchange in and then adds it to the trafficLog. From then on the lock of the
+// sandboxState guards it. A message that enters the book earlier reads ID and Fault, which do not change once the service has the request.
 type Exchange struct {
 	ID        int       `json:"id"`
 	At        time.Time `json:"at"` // on the clock of the sandbox
@@ -133,27 +136,49 @@ func (x *Exchange) describe(fields document.Node, send *table.Send) {
 }
 
 // recordCallback enters a call of a webhook in traffic.
-func (st *sandboxState) recordCallback(reply messagingtest.CallResult, about string, mask masker) *Exchange {
+func (st *sandboxState) recordCallback(result messagingtest.CallResult, about string, mask masker) *Exchange {
 	st.lastExchange++
 	x := &Exchange{
-		ID: st.lastExchange, At: reply.At.Add(st.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
-		Status: reply.StatusCode, RequestHeader: []Header{}, ResponseHeader: mask.header(reply.Header),
-		ResponseBody: mask.body("", string(reply.Body)), ResponseSize: len(reply.Body),
+		ID:             st.lastExchange,
+		At:             result.At.Add(st.advanced),
+		Millis:         millis(result.Took),
+		Direction:      "callback",
+		About:          about,
+		Try:            result.Attempt,
+		Status:         result.StatusCode,
+		RequestHeader:  []Header{},
+		ResponseHeader: mask.header(result.Header),
+		ResponseBody:   mask.body("", string(result.Body)),
+		ResponseSize:   len(result.Body),
 	}
-	if reply.Err != nil {
-		x.Error = clip(strings.TrimPrefix(reply.Err.Error(), "messagingtest: "), maxLine)
+	if result.Err != nil {
+		x.Error = clip(strings.TrimPrefix(result.Err.Error(), "messagingtest: "), maxLine)
 	}
-	if r := reply.Request; r != nil {
+	if r := result.Request; r != nil {
 		header := r.Header.Clone()
 		header.Set("Host", r.URL.Host)
 		x.Method = r.Method
 		x.URL = mask.url(r.URL.String())
 		x.RequestHeader = mask.header(header)
-		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead))
-		x.RequestSize = len(reply.RequestBody)
+		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(result.RequestBody, maxRead))
+		x.RequestSize = len(result.RequestBody)
 	}
 	st.traffic.add(x)
 	return x
+}
+
+// webhookCall returns a callback for the message or the answer that it is about.
+func (x *Exchange) webhookCall() *Call {
+	return &Call{
+		About:    x.About,
+		URL:      x.URL,
+		Status:   x.Status,
+		Millis:   x.Millis,
+		Try:      x.Try,
+		Error:    x.Error,
+		At:       x.At,
+		Exchange: x.ID,
+	}
 }
 
 // target returns the absolute URL of a request.

@@ -19,24 +19,18 @@ type FaultKind struct {
 	// Parameters are the fields of a rule that only some faults have.
 	Parameters []string `json:"parameters,omitempty"`
 
-	// DefaultStatus is the default of the parameter status.
+	// MinStatus is the smallest value of the parameter status, and DefaultStatus is its default.
+	MinStatus     int `json:"-"`
 	DefaultStatus int `json:"-"`
 
 	make func(rule *faultRule) messagingtest.Fault
 }
 
-// The verdicts of the client.
-const (
-	verdictAccepted = "accepted"
-	verdictRefused  = "refused"
-	verdictUnknown  = "unknown"
-)
-
 // rangeOf returns the bounds of a parameter and its default in parentheses, or "".
 func (kind FaultKind) rangeOf(parameter string) string {
 	switch parameter {
 	case "status":
-		return fmt.Sprintf(" (%d to %d, by default %d)", minStatus, maxStatus, kind.DefaultStatus)
+		return fmt.Sprintf(" (%d to %d, by default %d)", kind.MinStatus, maxStatus, kind.DefaultStatus)
 	case "delay", "retryAfter":
 		return " (up to 1h)"
 	default:
@@ -96,19 +90,23 @@ func faultKinds() []FaultKind {
 			Go:            "FaultStatus",
 			Verdict:       "refused; unknown for " + unclearErrors,
 			Parameters:    []string{"status", "retryAfter"},
+			MinStatus:     minStatus,
 			DefaultStatus: http.StatusTooManyRequests,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultStatus(rule.Status, rule.retryAfter)
 			},
 		},
 		{
-			Name:       "code",
-			What:       "Refuses the message with status 400 and an error code, such as 131026 for a recipient who cannot be reached.",
-			Go:         "FaultCode",
-			Verdict:    verdictRefused,
-			Parameters: []string{"code"},
+			Name: "code",
+			What: "Processes nothing and responds with an error code, such as 131026 for a recipient who cannot be reached. The status of most codes " +
+				"is 400; chat app 2's platform sends 403 with 368, and 500 with 131016.",
+			Go:            "FaultCode",
+			Verdict:       "refused; unknown for 408, 499 and 5xx",
+			Parameters:    []string{"code", "status"},
+			MinStatus:     http.StatusBadRequest,
+			DefaultStatus: http.StatusBadRequest,
 			make: func(rule *faultRule) messagingtest.Fault {
-				return messagingtest.FaultCode(rule.Code)
+				return messagingtest.FaultCode(rule.Code).WithStatus(rule.Status)
 			},
 		},
 		{
@@ -118,6 +116,7 @@ func faultKinds() []FaultKind {
 			InLedger:      true,
 			Verdict:       "unknown for " + unclearErrors + "; otherwise refused",
 			Parameters:    []string{"status"},
+			MinStatus:     minStatus,
 			DefaultStatus: http.StatusInternalServerError,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultStatusAfter(rule.Status, "")
@@ -130,6 +129,7 @@ func faultKinds() []FaultKind {
 			Go:            "FaultPage",
 			Verdict:       "unknown; refused for 407, 411, 413, 414, 417, 421 and 431",
 			Parameters:    []string{"status"},
+			MinStatus:     minStatus,
 			DefaultStatus: http.StatusBadGateway,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultPage(rule.Status)

@@ -19,7 +19,7 @@ type hub struct {
 	pages    chan struct{} // one element for each open page
 	programs chan struct{} // one element for each waiting program
 
-	mu    sync.Mutex
+	mu    sync.Mutex // guards state
 	state hubState
 }
 

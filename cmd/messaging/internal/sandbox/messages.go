@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // Message is a message or an answer in the API.
@@ -40,6 +40,41 @@ type Message struct {
 	Exchange    int             `json:"exchange,omitempty"` // the request, in traffic
 	Calls       []*Call         `json:"calls"`
 	Pending     bool            `json:"pending"` // a webhook is being called
+}
+
+// messageOf returns what does not change of a message that a program sent.
+func messageOf(m *messagingtest.Sent) Message {
+	return Message{
+		ID:          m.ID,
+		Direction:   "sent",
+		Channel:     m.Channel,
+		Kind:        m.Kind,
+		From:        m.From,
+		To:          m.To,
+		Text:        m.Text,
+		At:          m.At,
+		ReferenceID: m.ReferenceID,
+		RequestID:   m.RequestID,
+		Parts:       m.Parts,
+		Cost:        cmp.Or(m.Price, cost(m.Parts)),
+		Template:    m.Template,
+		TTLSeconds:  m.TTL.Seconds(),
+		FallbackOf:  m.FallbackOf,
+	}
+}
+
+// answerMessage returns what does not change of an answer.
+func answerMessage(id string, a *Answer, at time.Time) Message {
+	return Message{
+		ID:        id,
+		Direction: "answer",
+		Channel:   a.Channel,
+		Kind:      string(a.Kind),
+		From:      a.From,
+		To:        a.To,
+		Text:      a.Text,
+		At:        at,
+	}
 }
 
 // Out reports whether a program sent it.
@@ -96,14 +131,6 @@ func states() []contract.Status {
 	}
 }
 
-// channels returns the names of the channels.
-func channels() (names []string) {
-	for _, c := range table.Channels() {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
 var errState = errors.New("state must be queued, sent, delivered, read, failed or expired")
 
 // A messageFilter selects messages. Empty fields select all.
@@ -135,11 +162,25 @@ func (f messageFilter) selects(e *entry) bool {
 	return strings.Contains(e.lowerText, f.text)
 }
 
-// find returns messages, the oldest first: the first ones after a cursor, or else the last ones. total counts them without the limit.
-func (st *sandboxState) find(filter messageFilter, after string, limit int) (found []Message, total int) {
+// A messageList is a part of the messages or answers that a filter selects, the oldest first.
+type messageList struct {
+	found        []Message
+	total        int // how many the filter selects after the cursor, without the limit
+	dropped      int // how many messages and answers the sandbox has dropped
+	isCursorGone bool
+}
+
+// list returns a part of what a filter selects after a message or an answer with an ID, or of everything if the ID is empty.
+func (st *sandboxState) list(filter messageFilter, after string, part listPart) messageList {
+	list := messageList{found: []Message{}, dropped: st.book.dropped}
 	entries := st.book.entries
-	if at := slices.Index(entries, st.book.byID[after]); at >= 0 {
-		entries = entries[at+1:]
+	if after != "" {
+		cursor := slices.Index(entries, st.book.byID[after])
+		if cursor < 0 {
+			list.isCursorGone = true
+			return list
+		}
+		entries = entries[cursor+1:]
 	}
 	var selected []*entry
 	for _, e := range entries {
@@ -147,44 +188,43 @@ func (st *sandboxState) find(filter messageFilter, after string, limit int) (fou
 			selected = append(selected, e)
 		}
 	}
-	found = []Message{}
-	for _, e := range window(selected, after != "", limit) {
-		found = append(found, st.message(e))
+	list.total = len(selected)
+	for _, e := range window(selected, part) {
+		list.found = append(list.found, st.message(e))
 	}
-	return found, len(selected)
+	return list
 }
 
 // getMessages returns messages, as soon as there is one.
 func (s *Sandbox) getMessages(r *request) (any, error) {
 	filter := messageFilter{
-		channel: oneOf(r, "channel", errChannel, channels()), state: oneOf(r, "state", errState, states()),
-		recipientKey: recipientKeyOf(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"),
+		channel:      oneOf(r, "channel", errChannel, channels()),
+		state:        oneOf(r, "state", errState, states()),
+		recipientKey: recipientKeyOf(r.param("to")),
+		from:         r.param("from"),
+		text:         strings.ToLower(r.param("text")),
+		reference:    r.param("reference"),
 	}
 	after := r.param("after")
-	limit := r.limit()
+	part := r.part(after != "")
 	wait := r.wait()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	var found []Message
-	isCursorGone := false
-	total := 0
-	dropped := 0
+	var list messageList
 	_, err := s.waitUntil(r.Context(), wait, func(st *sandboxState) bool {
-		isCursorGone = after != "" && st.book.byID[after] == nil
-		found, total = st.find(filter, after, limit)
-		dropped = st.book.dropped
-		return isCursorGone || len(found) > 0
+		list = st.list(filter, after, part)
+		return list.isCursorGone || len(list.found) > 0
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case isCursorGone:
+	case list.isCursorGone:
 		return nil, errNoSuchCursor
-	case wait > 0 && len(found) == 0:
+	case wait > 0 && len(list.found) == 0:
 		return nil, timeoutError("no such message came", wait, "the newest are", s.newest())
 	}
-	return map[string]any{"messages": found, "total": total, "dropped": dropped}, nil
+	return map[string]any{"messages": list.found, "total": list.total, "dropped": list.dropped}, nil
 }
 
 // errNoSuchCursor is the error of a cursor that is no message and no answer.
@@ -193,21 +233,23 @@ var errNoSuchCursor = &httpError{status: errNoSuchMessage.status, text: "after: 
 // getReplies returns the answers of recipients.
 func (s *Sandbox) getReplies(r *request) (any, error) {
 	filter := messageFilter{
-		isAnswer: true, channel: oneOf(r, "channel", errChannel, channels()),
-		recipientKey: recipientKeyOf(r.param("from")), text: strings.ToLower(r.param("text")),
+		isAnswer:     true,
+		channel:      oneOf(r, "channel", errChannel, channels()),
+		recipientKey: recipientKeyOf(r.param("from")),
+		text:         strings.ToLower(r.param("text")),
 	}
 	after := r.param("after")
-	limit := r.limit()
+	part := r.part(after != "")
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	st := s.lock()
 	defer st.unlock()
-	if after != "" && st.book.byID[after] == nil {
+	list := st.list(filter, after, part)
+	if list.isCursorGone {
 		return nil, errNoSuchCursor
 	}
-	found, total := st.find(filter, after, limit)
-	return map[string]any{"replies": found, "total": total, "dropped": st.book.dropped}, nil
+	return map[string]any{"replies": list.found, "total": list.total, "dropped": list.dropped}, nil
 }
 
 // newest describes the latest messages and answers, the newest first.
@@ -283,9 +325,12 @@ func (f callFilter) selects(e *entry, c *Call) bool {
 // getCalls returns calls of webhooks, in the order in which they ended, as soon as there is one.
 func (s *Sandbox) getCalls(r *request) (any, error) {
 	filter := callFilter{
-		message: r.param("message"), about: r.param("about"), status: r.number("status", 0), after: r.number("after", 0),
+		message: r.param("message"),
+		about:   r.param("about"),
+		status:  r.number("status", 0),
+		after:   r.number("after", 0),
 	}
-	limit := r.limit()
+	part := r.part(filter.after > 0)
 	wait := r.wait()
 	if err := r.check(); err != nil {
 		return nil, err
@@ -298,7 +343,7 @@ func (s *Sandbox) getCalls(r *request) (any, error) {
 	if err == nil && wait > 0 && len(found) == 0 {
 		err = timeoutError("no such call was made", wait, "others are", s.otherCalls(filter.after))
 	}
-	return map[string]any{"calls": window(found, filter.after > 0, limit)}, err
+	return map[string]any{"calls": window(found, part)}, err
 }
 
 // calls returns calls of webhooks in the order in which they ended.

@@ -55,11 +55,24 @@ func TestMessagesAfterACursor(t *testing.T) {
 	}
 	assert.Equal(t, []string{"m1", "m2"}, r.texts("limit=2&after="+first), "the next ones, the oldest first")
 	assert.Equal(t, []string{"m4", "m5"}, r.texts("limit=2"), "the newest without a cursor")
+	assert.Equal(t, []string{"m4", "m5"}, r.texts("limit=2&start=newest"))
+	assert.Equal(t, []string{"m0", "m1"}, r.texts("limit=2&start=oldest"))
+	assert.Equal(t, []string{"m1", "m2"}, r.texts("limit=2&start=oldest&after="+first), "the next ones")
 	for query, want := range map[string]int{"": 6, "limit=2": 6, "limit=2&after=" + first: 5, "text=m3": 1, "text=none": 0} {
 		var got struct{ Total int }
 		r.api(http.MethodGet, "messages?"+query, "", &got)
 		assert.Equal(t, want, got.Total, "total says whether the limit cut the messages: %s", query)
 	}
+	for _, list := range []string{"messages", "replies", "calls", "traffic"} {
+		r.api(http.MethodGet, list+"?start=oldest", "", nil)
+		status, text := r.do(http.MethodGet, Root+list+"?start=first", "")
+		assert.Equal(t, http.StatusBadRequest, status, list)
+		assert.Contains(t, text, "start must be oldest or newest")
+	}
+	var traffic struct{ Exchanges []Exchange }
+	r.exchange(6)
+	r.api(http.MethodGet, "traffic?start=oldest&limit=1", "", &traffic)
+	assert.Equal(t, 1, traffic.Exchanges[0].ID)
 	status, text := r.do(http.MethodGet, Root+"messages?after=msg-99", "")
 	assert.Equal(t, http.StatusNotFound, status)
 	assert.Contains(t, text, "after")

@@ -59,6 +59,28 @@ func (r *request) number(name string, minimum int) int {
 	return n
 }
 
+// A listPart says which part of a list a request asks for: at most limit elements, the first or the last ones.
+type listPart struct {
+	isFirst bool
+	limit   int
+}
+
+// window returns a part of a list.
+func window[T any](list []T, part listPart) []T {
+	if !part.isFirst {
+		list = list[max(0, len(list)-part.limit):]
+	}
+	return list[:min(len(list), part.limit)]
+}
+
+// part returns the parameters start and limit. After a cursor, the part always has the first elements.
+func (r *request) part(hasCursor bool) listPart {
+	start := oneOf(r, "start", errStart, []string{"oldest", "newest"})
+	return listPart{isFirst: hasCursor || start == "oldest", limit: r.limit()}
+}
+
+var errStart = errors.New("start must be oldest or newest")
+
 // limit returns the parameter limit.
 func (r *request) limit() int {
 	const defaultLimit, maxLimit = 100, 1000

@@ -132,7 +132,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		st := r.lock()
 		defer st.unlock()
-		found, _ = st.find(messageFilter{}, "", maxMessages)
+		found = st.list(messageFilter{}, "", listPart{limit: maxMessages}).found
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found

@@ -59,17 +59,18 @@ type core struct {
 type Sandbox struct {
 	*core
 
-	owner  *Spaces
-	used   time.Time    // guarded by owner.mu
-	routes http.Handler // of the page and the API
-	pages  func() *template.Template
+	// owner.mu guards used. The lock of guarded guards what changes otherwise.
+	owner   *Spaces
+	used    time.Time    // by a request
+	guarded sandboxState // lock returns it
+
+	routes http.Handler              // of the page and the API
+	pages  func() *template.Template // parses the templates once
 
 	ctx     context.Context //nolint:containedctx // ends with the sandbox
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 	reports chan struct{} // one element for each report in progress
-
-	guarded sandboxState // lock returns it
 }
 
 // startSandbox starts a sandbox, which its owner closes.
@@ -134,9 +135,11 @@ func (s *Sandbox) onChange(m messagingtest.Sent) {
 	}
 }
 
-// enterMessage enters a new message, unless it is older than the last reset.
+// enterMessage enters a new message, unless it was sent before the last reset.
 func (s *Sandbox) enterMessage(st *sandboxState, m *messagingtest.Sent) {
-	if m.At.Before(st.emptiedAt) {
+	isSeed := st.seeds[m.ID]
+	delete(st.seeds, m.ID)
+	if !isSeed && m.At.Before(st.emptiedAt) {
 		return
 	}
 	e := st.addMessage(m)

@@ -188,6 +188,54 @@ func TestFailureIsReportedWithItsCode(t *testing.T) {
 	}
 }
 
+// TestReportIsDelayed: an outcome comes, and is reported, when its time has passed on the clock, on every channel.
+func TestReportIsDelayed(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[string][]string{
+		"delivered": {"sent", "delivered"},
+		"read":      {"sent", "delivered", "read"},
+		"failed":    {"sent", "failed"},
+	} {
+		t.Run(outcome, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{})
+			r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"`+outcome+`","after":"10m"}`, nil)
+			callback := r.hook.URL + "/hooks/delivery?id=%i&status=%s"
+			text, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: callback})
+			require.NoError(t, err)
+			chat, err := r.client().ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: chatapp2.Text{Body: "Hi"}, CallbackURL: callback})
+			require.NoError(t, err)
+			for _, id := range []string{text.ID, chat.ID} {
+				r.settled(id, func(m Message) bool { return m.State == "sent" && len(m.Calls) == 1 && !m.Pending })
+			}
+			r.api(http.MethodPost, "clock", `{"advance":"9m59s"}`, nil)
+			for _, id := range []string{text.ID, chat.ID} {
+				r.settled(id, func(m Message) bool { return m.State == "sent" })
+			}
+			r.api(http.MethodPost, "clock", `{"advance":"1s"}`, nil)
+			for _, id := range []string{text.ID, chat.ID} {
+				m := r.settled(id, func(m Message) bool { return len(m.Calls) == len(want) && !m.Pending })
+				var reported []string
+				for _, call := range m.Calls {
+					reported = append(reported, call.About)
+				}
+				assert.Equal(t, want, reported)
+				assert.WithinDuration(t, m.At.Add(10*time.Minute), m.States[len(m.States)-1].At, time.Second)
+			}
+		})
+	}
+	r := newRig(t, Config{})
+	for body, want := range map[string]string{
+		`{"to":"` + ana + `","outcome":"unreachable","after":"1s"}`: "after is not for unreachable",
+		`{"to":"` + ana + `","outcome":"failed","after":"-1s"}`:     "after must be a duration from 0s to 87600h",
+		`{"to":"` + ana + `","outcome":"read","after":"87601h"}`:    "after must be a duration from 0s to 87600h",
+	} {
+		status, text := r.do(http.MethodPost, Root+"deliveries", body)
+		assert.Equal(t, http.StatusBadRequest, status, body)
+		assert.Contains(t, text, want)
+	}
+}
+
 func TestDeliveryIsReportedWithoutPlaceholders(t *testing.T) {
 	t.Parallel()
 	names, err := contract.Parse([]byte(
@@ -330,6 +378,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 		`{"fault":"status","n":1,"status":600}`:                                  "status must be from 200 to 599",
 		`{"fault":"status-after","n":1,"status":-1}`:                             "status must be from 200 to 599",
 		`{"fault":"code","n":1}`:                                                 "code is missing",
+		`{"fault":"code","n":1,"code":"131026","status":399}`:                    "status must be from 400 to 599",
 		`{"fault":"code","n":1,"code":"` + strings.Repeat("1", maxName+1) + `"}`: "code is too long",
 		`{"fault":"slow","n":1,"skip":-1}`:                                       "skip must be",
 		`{"fault":"slow","n":1,"skip":100001}`:                                   "skip must be",

@@ -105,7 +105,7 @@ func TestChangesNeedAToken(t *testing.T) {
 	r := newRig(t, Config{})
 	changes := []string{
 		"POST replies", "POST messages/msg-1/repeat", "POST deliveries", "POST clock", "POST faults", "DELETE faults", "PATCH settings",
-		"POST reset", "POST samples", "DELETE faults/1", "DELETE spaces/no-such",
+		"POST reset", "POST samples", "POST messages", "DELETE faults/1", "DELETE spaces/no-such",
 	}
 	mutating := 0
 	for operation := range described(t) {

@@ -12,6 +12,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
+// exchangeKey is the key of the exchange in the context of a request.
 type exchangeKey struct{}
 
 // maxHold is how long the response of a success is held back for its message.
@@ -20,15 +21,12 @@ const maxHold = time.Second
 // serve passes a request to the service and records the exchange. The service responds as soon as a message is in its ledger, and the
 // sandbox learns of the message a moment later. The response is held back until then, so that the program finds its message.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
-	const bodyTimeout = 30 * time.Second
 	began := time.Now()
-	_ = http.NewResponseController(w).SetReadDeadline(began.Add(bodyTimeout)) // the service sets another
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+	body := readBeginning(w, r)
 	x, mask := s.newExchange(r, body)
-	response := &recorder{ResponseWriter: w, holdSuccess: func() { s.awaitMessage(r.Context(), x) }}
 	ctx := messagingtest.ContextWithFault(r.Context(), s.faultFor(x))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	response := &recorder{ResponseWriter: w, holdSuccess: func() { s.awaitMessage(ctx, x) }}
 	defer func() { // deferred, because the service panics to reset a connection
 		x.Millis = millis(time.Since(began))
 		s.finish(x, mask, response)
@@ -36,15 +34,26 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.service.ServeHTTP(response, r.WithContext(ctx))
 }
 
+// readBeginning returns the body of a request, or the beginning of one that is too long for the service. Reading r.Body begins again.
+func readBeginning(w http.ResponseWriter, r *http.Request) []byte {
+	const timeout = 30 * time.Second
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // the service sets another
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                   // the service meets the error when it reads on
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+	return body
+}
+
 // newExchange returns the exchange of a request, and a masker for its secrets.
 func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) {
-	st := s.lock()
-	st.lastExchange++
-	x := &Exchange{ID: st.lastExchange, At: st.now(), Direction: "request", Method: clip(r.Method, maxName), RequestSize: len(body)}
-	st.unlock()
 	target := r.URL.RequestURI()
 	path, _, _ := strings.Cut(target, "?")
-	x.Operation = operationAt(s.table, r.Method, path)
+	x := &Exchange{
+		Direction:   "request",
+		Method:      clip(r.Method, maxName),
+		Operation:   operationAt(s.table, r.Method, path),
+		RequestSize: len(body),
+	}
+	s.assignID(x)
 	if len(body) > maxRead { // the service refuses it, and without its end the secrets in it cannot be found
 		body = nil
 	}
@@ -60,6 +69,15 @@ func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) 
 	x.RequestHeader = mask.header(header)
 	x.RequestBody = mask.body(header.Get("Content-Type"), string(body))
 	return x, mask
+}
+
+// assignID sets the ID and the time of a new exchange.
+func (s *Sandbox) assignID(x *Exchange) {
+	st := s.lock()
+	defer st.unlock()
+	st.lastExchange++
+	x.ID = st.lastExchange
+	x.At = st.now()
 }
 
 // onRequest records the ID that the service gave a request.
@@ -87,12 +105,13 @@ func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	x.ResponseBody = mask.body("", response.beginning.String())
 	x.ResponseSize = response.size
 	x.Status = response.status
-	if x.Status >= http.StatusBadRequest {
+	isRefused := x.Status >= http.StatusBadRequest
+	if isRefused {
 		x.Reason = s.reasonIn(response.beginning.Bytes())
 	}
 	switch {
 	case !x.isSend():
-		x.Verdict = ""
+		x.Verdict = "" // it is about messages
 	case x.Verdict == "":
 		x.Verdict = verdictOf(x.Status)
 	}
@@ -102,7 +121,7 @@ func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	switch {
 	case x.Fault != "":
 		s.log.fault(x)
-	case x.Status >= http.StatusBadRequest:
+	case isRefused:
 		s.log.refused(x)
 	}
 	s.live.notify("")
@@ -139,10 +158,10 @@ type recorder struct {
 
 	holdSuccess func() // returns when the header of a success may be written
 
-	status    int
+	status    int // zero until the header is written
 	header    http.Header
-	beginning bytes.Buffer // of the body
-	size      int
+	beginning bytes.Buffer // of the body, up to maxShown
+	size      int          // of the body
 }
 
 // Unwrap returns the underlying writer, for [http.ResponseController].

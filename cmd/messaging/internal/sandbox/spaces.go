@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,13 +21,16 @@ import (
 type Spaces struct {
 	config Config
 
-	mu     sync.Mutex
+	mu     sync.Mutex          // guards the fields below, and Sandbox.used
 	spaces map[string]*Sandbox // by name; the default sandbox has the empty name
 	closed bool
 }
 
-// spaceHeader is the header that names a space.
-const spaceHeader = "X-Sandbox-Space"
+// A header or a path names a space.
+const (
+	spaceHeader = "X-Sandbox-Space"
+	spacesPath  = Root + "spaces/"
+)
 
 const (
 	maxSpaces = 50
@@ -93,7 +97,12 @@ func (s *Spaces) get(name string, mayCreate bool) (*Sandbox, error) {
 	}
 	first := s.spaces[""]
 	space := startSandbox(s, options{
-		space: name, root: Root + "spaces/" + name + "/", key: first.key, secret: first.secret, pageToken: rand.Text(), bounds: spaceBounds(),
+		space:     name,
+		root:      spacesPath + name + "/",
+		key:       first.key,
+		secret:    first.secret,
+		pageToken: rand.Text(),
+		bounds:    spaceBounds(),
 	})
 	s.spaces[name] = space
 	return space, nil
@@ -177,42 +186,58 @@ func (s *Spaces) isUnknown(r *http.Request) bool {
 
 // route passes a request to its space.
 func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
-	space, r := s.withoutSpace(r)
-	target, err := s.get(space, s.Sandbox().mayChange(r))
-	switch {
-	case err != nil:
+	name, r := s.withoutSpace(r)
+	mayCreate := s.Sandbox().mayChange(r)
+	space, err := s.get(name, mayCreate)
+	if err != nil {
 		writeError(w, err)
+		return
+	}
+	switch {
 	case strings.HasPrefix(r.URL.Path, Root):
-		target.routes.ServeHTTP(w, r)
+		space.routes.ServeHTTP(w, r)
 	case s.isHome(r):
-		http.Redirect(w, r, target.root, http.StatusSeeOther)
+		http.Redirect(w, r, space.root, http.StatusSeeOther)
 	case r.Method == http.MethodGet && r.URL.Path == "/favicon.ico":
 		http.Redirect(w, r, Root+"static/icon.svg", http.StatusSeeOther)
 	case s.isUnknown(r):
-		target.pageMissing(w, r)
+		space.pageMissing(w, r)
 	default:
-		target.serve(w, r)
+		space.serve(w, r)
 	}
 }
 
-// withoutSpace returns the name of the space in a request, and the request without it.
-func (s *Spaces) withoutSpace(r *http.Request) (string, *http.Request) {
-	r = r.Clone(r.Context())
+// withoutSpace returns the name of the space in a request, and the request as the default sandbox would get it: with the plain token, and
+// without the space in its path.
+func (s *Spaces) withoutSpace(r *http.Request) (name string, plain *http.Request) {
+	plain = r.Clone(r.Context())
 	token := s.findToken(r)
 	if token.isPresent {
-		r.Header.Set(token.header, token.value)
+		plain.Header.Set(token.header, token.value)
 	}
-	rest, isPath := strings.CutPrefix(r.URL.EscapedPath(), Root+"spaces/")
-	if !isPath {
-		return cmp.Or(r.Header.Get(spaceHeader), token.space), r
+	name, rest, isInPath := spaceInPath(r.URL)
+	switch {
+	case isInPath:
+		plain.URL = rest
+		return name, plain
+	case strings.HasPrefix(r.URL.EscapedPath(), spacesPath): // DELETE spaces/NAME is a request to the default sandbox
+		return "", plain
+	default:
+		return cmp.Or(r.Header.Get(spaceHeader), token.space), plain
 	}
-	name, rest, isWithin := strings.Cut(rest, "/")
-	if !isWithin { // DELETE spaces/NAME
-		return "", r
+}
+
+// spaceInPath returns the name in /_sandbox/spaces/NAME/…, and the URL without it.
+func spaceInPath(u *url.URL) (name string, rest *url.URL, ok bool) {
+	below, isBelow := strings.CutPrefix(u.EscapedPath(), spacesPath)
+	name, path, isWithin := strings.Cut(below, "/")
+	if !isBelow || !isWithin {
+		return "", nil, false
 	}
-	r.URL.RawPath = Root + rest
-	r.URL.Path = Root + strings.TrimPrefix(r.URL.Path, Root+"spaces/"+name+"/")
-	return name, r
+	without := *u
+	without.RawPath = Root + path
+	without.Path = Root + strings.TrimPrefix(u.Path, spacesPath+name+"/")
+	return name, &without, true
 }
 
 func (s *Sandbox) deleteSpace(r *request) (any, error) {

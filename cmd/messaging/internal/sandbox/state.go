@@ -13,7 +13,7 @@ import (
 type sandboxState struct {
 	*core
 
-	mu           sync.Mutex
+	mu           sync.Mutex // guards the fields below
 	book         book
 	traffic      trafficLog
 	faults       faultRules
@@ -24,6 +24,7 @@ type sandboxState struct {
 	lastExchange int           // the number of the last exchange
 
 	messageDeliveries map[string]deliveryBody // by message ID
+	seeds             map[string]bool         // the IDs of seeds that are not entered yet
 }
 
 // start sets the first state of a sandbox.
@@ -41,6 +42,7 @@ func (st *sandboxState) start(fixed *core) {
 	}
 	st.deliveries = map[deliveryKey]deliveryBody{}
 	st.messageDeliveries = map[string]deliveryBody{}
+	st.seeds = map[string]bool{}
 }
 
 // lock returns the state, for one goroutine at a time. The caller calls unlock.
@@ -102,4 +104,5 @@ func (st *sandboxState) empty() {
 	st.traffic = newTrafficLog(st.bounds)
 	st.faults = faultRules{}
 	st.messageDeliveries = map[string]deliveryBody{}
+	st.seeds = map[string]bool{}
 }

@@ -126,7 +126,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 	}
 	for name, value := range map[string]any{
 		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Header": Header{},
-		"Reached": Reached{}, "Space": Space{}, "FaultKind": FaultKind{}, "Rule": faultRule{},
+		"Reached": Reached{}, "Space": Space{}, "FaultKind": FaultKind{}, "Rule": faultRule{}, "Seed": seed{},
 	} {
 		var fields []string
 		for field := range reflect.TypeOf(value).Fields() {

@@ -26,7 +26,8 @@ const aboutAnswer = "answer"
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
-// report reports a status of a message in the background, once the report before has ended. It closes done at the end.
+// report reports a status of a message in the background, once the report before has ended. It closes done at the end. The caller has
+// increased e.pending.
 func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan struct{}) {
 	s.workers.Go(func() {
 		defer close(done)
@@ -43,36 +44,54 @@ func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan s
 	})
 }
 
-// call calls a webhook with an answer, or with a state of a message, and returns the calls that it made.
+// call calls a webhook with an answer, or with a state of a message, and returns the calls that it made. It does not hold the lock meanwhile.
 func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...messagingtest.CallOption) []*Call {
-	st := s.lock()
-	target := st.settings.Webhooks[e.Channel]
-	mask := s.mask.forURL(target, nil)
-	if e.Sent != nil {
-		mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
-	}
-	options = append(options, messagingtest.RetryFailures(retries), st.formOption())
-	if e.Sent != nil {
-		report := st.reportOf(e, contract.Status(about))
-		options = append(options, messagingtest.WithStatusTime(report.at), messagingtest.WithErrorCode(report.code))
-	}
-	isKnown := st.book.byID[e.ID] == e
-	e.pending++
-	st.unlock()
-	s.live.notify("")
-
-	var replies []messagingtest.CallResult
+	plan := s.beginCall(e, about)
+	options = append(options, plan.options...)
+	var results []messagingtest.CallResult
 	switch {
 	case e.Answer != nil:
-		replies = s.service.CallWebhook(ctx, target, e.Answer.callback(e.ID, e.At), options...)
-	case isKnown:
-		replies = s.service.ReportDelivery(ctx, e.ID, about, options...)
+		results = s.service.CallWebhook(ctx, plan.webhook, e.Answer.callback(e.ID, e.At), options...)
+	case plan.isKnown:
+		results = s.service.ReportDelivery(ctx, e.ID, about, options...)
 	}
+	return s.endCall(e, about, results, plan.mask)
+}
 
-	st = s.lock()
+// A callPlan is how to call a webhook.
+type callPlan struct {
+	webhook string // the URL for answers
+	options []messagingtest.CallOption
+	mask    masker // for the secrets of the URL
+	isKnown bool   // the sandbox has not dropped the message
+}
+
+// beginCall returns how to call a webhook, and counts the call as pending.
+func (s *Sandbox) beginCall(e *entry, about string) callPlan {
+	st := s.lock()
+	defer st.unlock()
+	plan := callPlan{
+		webhook: st.settings.Webhooks[e.Channel],
+		options: []messagingtest.CallOption{messagingtest.RetryFailures(retries), st.formOption()},
+		isKnown: st.book.byID[e.ID] == e,
+	}
+	plan.mask = s.mask.forURL(plan.webhook, nil)
+	if e.Sent != nil {
+		plan.mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
+		report := st.reportOf(e, contract.Status(about))
+		plan.options = append(plan.options, messagingtest.WithStatusTime(report.at), messagingtest.WithErrorCode(report.code))
+	}
+	e.pending++
+	s.live.notify("")
+	return plan
+}
+
+// endCall records the calls that were made.
+func (s *Sandbox) endCall(e *entry, about string, results []messagingtest.CallResult, mask masker) []*Call {
+	st := s.lock()
 	defer st.unlock()
 	e.pending--
-	calls := st.recordCalls(e, about, replies, mask)
+	calls := st.recordCalls(e, about, results, mask)
 	s.live.notify("")
 	return calls
 }
@@ -103,14 +122,12 @@ func (st *sandboxState) formOption() messagingtest.CallOption {
 }
 
 // recordCalls enters calls in traffic and, if it still exists, in the message.
-func (st *sandboxState) recordCalls(e *entry, about string, replies []messagingtest.CallResult, mask masker) []*Call {
+func (st *sandboxState) recordCalls(e *entry, about string, results []messagingtest.CallResult, mask masker) []*Call {
 	calls := []*Call{}
 	isKnown := st.book.byID[e.ID] == e
-	for _, reply := range replies {
-		x := st.recordCallback(reply, about, mask)
-		call := &Call{
-			About: about, URL: x.URL, Status: x.Status, Millis: x.Millis, Try: x.Try, Error: x.Error, At: x.At, Exchange: x.ID,
-		}
+	for _, result := range results {
+		x := st.recordCallback(result, about, mask)
+		call := x.webhookCall()
 		calls = append(calls, call)
 		st.log.callback(call)
 		if isKnown {
