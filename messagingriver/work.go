@@ -53,11 +53,11 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 	if m.ResolvedSent {
 		return resolvedResult()
 	}
+	if m.ResolvedNotSent {
+		return decidedResult(&m, rivertype.JobStateCancelled)
+	}
 	if m.EndsAs != "" {
-		r := finalResult(m.EndsAs, m.Reason)
-		r.facts[keyEndsAs] = ""                // unless OnOutcome cannot be called again
-		r.facts[keyDecidedRescues] = m.Rescues // no attempt after the outcome made a request
-		return r
+		return decidedResult(&m, m.EndsAs)
 	}
 	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")

@@ -351,7 +351,7 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		out, _ = s.run(1, "resolve", "drop", "order-1")
 		assert.Equal(s, "order-1: it is completed\ndrop: 0 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "order-3")
-		assert.Equal(s, "order-3: it is available, and is sent without a decision\nresend: 0 of 1\n", out)
+		assert.Equal(s, "order-3: it is available, and needs no decision\nresend: 0 of 1\n", out)
 		s.run(0, "resolve", "drop", "order-3")
 		out, _ = s.run(1, "resolve", "resend", "order-3")
 		assert.Equal(s, "order-3: it is cancelled, and its content is deleted\nresend: 0 of 1\n", out)
@@ -443,6 +443,29 @@ func TestResolveSentNamesMessagesThatMayHaveAFallback(t *testing.T) {
 		s.work()
 		out, _ = s.run(0, "resolve", "sent", "doubt")
 		assert.Equal(s, "sent: 1 of 1\n", out)
+	})
+}
+
+// A message that was resolved as not sent is never sent again, and resolve says why.
+func TestResolveNotSentIsFinal(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")))
+		out, _ := s.run(1, "resolve", "notsent", "order-1")
+		assert.Equal(s, "order-1: it is available; notsent is for a message that is discarded with an unknown outcome\nnotsent: 0 of 1\n", out)
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+		out, _ = s.run(0, "resolve", "notsent", "order-1")
+		assert.Equal(s, "notsent: 1 of 1\n", out)
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Equal(s, "order-1: it is available, and needs no decision\nresend: 0 of 1\n", out)
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^state +cancelled\nverdict +not sent\nreason +resolved as not sent: \S`, out)
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Contains(s, out, "order-1: it is cancelled: resolved as not sent: ")
+		out, _ = s.run(0, "resolve", "sent", "order-1")
+		assert.Contains(s, out, "if the program has sent a fallback, the recipient gets both\n")
+		assert.Len(s, s.service.Sent(), 1)
 	})
 }
 
