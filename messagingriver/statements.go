@@ -64,6 +64,7 @@ const (
 	moveJob           = `UPDATE river_job SET queue = $1 WHERE id = $2`                // queue, job
 	moveProbe         = `UPDATE river_job SET queue = $1 WHERE id = $2 AND queue = $3` // queue, job, queue of its probes
 	findResolved      = `SELECT id FROM river_job WHERE id = $1 AND metadata->'resolved_sent' IS NOT NULL`
+	countUnreported   = `SELECT COUNT(*) FROM river_job WHERE queue = 'messaging_outcomes' AND ` + isWaitingOrRunning + ` AND metadata->'failures' IS NOT NULL`
 	deleteOutcomeJobs = `DELETE FROM river_job WHERE kind = 'messaging_outcome' AND state = 'completed'`
 	indexContent      = `CREATE INDEX IF NOT EXISTS messaging_content ON river_job (id) WHERE ` + hasContent
 	indexReference    = `CREATE INDEX IF NOT EXISTS messaging_reference ON river_job (args->>'reference')` // River has one on PostgreSQL
