@@ -137,7 +137,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 		}
 	}
 	defer context.AfterFunc(ctx, abandon)()
-	defer context.AfterFunc(o.process.stopping(), abandon)() //nolint:contextcheck // it ends when the outbox stops
+	defer context.AfterFunc(o.process.untilStop(), abandon)() //nolint:contextcheck // it ends when the outbox stops
 	defer time.AfterFunc(maxClaimAge, abandon).Stop()
 	isGuarded := !a.metadata.Unguarded
 	receipt, err := a.channel.send(fence.With(sendCtx, a.enter), message, isGuarded)
