@@ -147,8 +147,8 @@ func resolveChats(t testing.TB, r rig, decision messagingriver.Decision, referen
 	return n
 }
 
-// mergeMetadata changes members of the metadata of a message's job.
-func mergeMetadata(t test, r rig, reference, members string) {
+// mergeMetadataOf changes members of the metadata of a message's job.
+func mergeMetadataOf(t test, r rig, reference, members string) {
 	t.Helper()
 	if t.isPostgres {
 		r.exec(t, "UPDATE JOBS SET metadata = metadata || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, members)
@@ -191,8 +191,8 @@ func TestResolveNotSent(t *testing.T) {
 		require.NoError(t, r.ResumeChannel(t.Context(), "chatapp2"))
 		r.retry(t, show(t, r, "lost").Job) // the button of River UI reports the outcome once more
 		require.Eventually(t, func() bool { return len(got.of("lost")) == 3 }, patience, 10*time.Millisecond)
-		mergeMetadata(t, r, "killed", `{"verdict": "unknown"}`) // a process that was frozen records it late
-		time.Sleep(6 * time.Second)                             // longer than between two runs of the maintenance
+		mergeMetadataOf(t, r, "killed", `{"verdict": "unknown"}`) // a process that was frozen records it late
+		time.Sleep(6 * time.Second)                               // longer than between two runs of the maintenance
 		require.Equal(t, messaging.NotSent, await(t, r, "lost", cancelled).Verdict)
 		require.Equal(t, cancelled, show(t, r, "killed").State)
 		require.Len(t, got.of("lost"), 3)
@@ -258,7 +258,7 @@ func TestResolveNotSentLeavesOtherMessages(t *testing.T) {
 			"completed":          {"completed", "messaging_chatapp2", `{"verdict": "unknown"}`},
 		} {
 			r.insert(t, messagingriver.InsertOptions{}, chat(name))
-			mergeMetadata(t, r, name, tt.metadata)
+			mergeMetadataOf(t, r, name, tt.metadata)
 			state := "'" + tt.state + "'"
 			r.exec(t, "UPDATE JOBS SET queue = $1, state = "+state+", finalized_at = CASE WHEN "+state+
 				" IN ('completed', 'cancelled', 'discarded') THEN created_at END WHERE args->>'reference' = $2", tt.queue, name)

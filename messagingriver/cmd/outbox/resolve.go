@@ -166,7 +166,7 @@ const resolveHelp = `Decide about messages, which are named by their reference I
 
   sent     the message went out. It becomes completed
   resend   it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
-           outcome is unknown is not sent: it ends as with notsent
+           outcome is unknown ends as with notsent instead
   notsent  it did not go out, and something else is sent instead. Only messages that are discarded with an unknown outcome. It becomes
            cancelled, and a running process calls OnOutcome with the verdict NotSent: the program may send a fallback. This is final:
            resend does not apply to it any more
