@@ -1,19 +1,25 @@
 package messagingriver_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -110,57 +116,130 @@ func TestSQLiteMessageOfAKilledProcessIsUnknown(t *testing.T) {
 	}
 }
 
-// The database commits the mark of an attempt after the attempt has stopped waiting for it, so no request begins. The next mark fails. The
-// message is not in doubt.
+// The database commits the mark of an attempt, and the connection breaks before the reply, so no request begins. The next mark fails. The message is
+// not in doubt.
 func TestLostReplyToMarkLeavesNoDoubt(t *testing.T) {
 	t.Parallel()
 	needsPostgres(t)
 	for name, wait := range map[string]time.Duration{
 		"while the claim is young": 0,
-		"when the claim is old":    6 * time.Second,
+		"when the claim is old":    11 * time.Second,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
-			var delay sync.Once
-			client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
-				delay.Do(func() { time.Sleep(wait) })
-				return nil
-			}))
-			r := postgresRig(t, client, messagingriver.Options{})
-			loseFirstMarks(t, r)
+			r := lossyRig(t, newClient(t, service), wait)
+			failSecondMark(t, r)
 			r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 			r.start(t)
 
-			require.Eventually(t, func() bool { return metadataOf(t, r, "a")["reason"] != nil }, patience, 10*time.Millisecond)
+			var record messagingriver.Record
+			require.Eventually(t, func() bool {
+				record = show(t, r, "a")
+				return record.Reason != ""
+			}, patience, 10*time.Millisecond)
 			require.NotEmpty(t, metadataOf(t, r, "a")["begun"], "the mark was committed: %v", metadataOf(t, r, "a"))
-			require.Zero(t, show(t, r, "a").Begun, "no request began")
-			record := awaitEnd(t, r, "a")
+			require.Equal(t, messaging.NotSent, record.Verdict)
+			require.Zero(t, record.Begun, "no request began")
+			record = awaitEnd(t, r, "a")
 			require.Equal(t, completed, record.State, record.Reason)
 			require.Equal(t, map[string]int{"a": 1}, sentOf(service))
 		})
 	}
 }
 
-// loseFirstMarks makes the database commit the first mark after the attempt has stopped waiting for it, and refuse the second.
-func loseFirstMarks(t testing.TB, r rig) {
+// lossyRig returns an outbox whose connection breaks some time after the reply to the first mark, which it loses.
+func lossyRig(t testing.TB, client *messaging.Client, wait time.Duration) rig {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(os.Getenv("OUTBOX_POSTGRES"))
+	require.NoError(t, err)
+	dial := config.ConnConfig.DialFunc
+	hasLost := new(atomic.Bool)
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		connection, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &lossyConn{Conn: connection, wait: wait, hasLost: hasLost}, nil
+	}
+	config.MaxConns = 10
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return rigOn(t, pool, "t"+strings.ToLower(rand.Text()), client, messagingriver.Options{})
+}
+
+// lossyConn is a connection that breaks some time after the reply to a mark has arrived, unless another connection did. The server replies after the
+// commit.
+type lossyConn struct {
+	net.Conn
+
+	wait        time.Duration
+	hasLost     *atomic.Bool // a connection has lost its reply
+	hasPrepared atomic.Bool  // the next that is written executes the statement of marks
+	losesReply  atomic.Bool
+}
+
+func (c *lossyConn) Write(b []byte) (int, error) {
+	if c.hasPrepared.Load() && c.hasLost.CompareAndSwap(false, true) {
+		c.losesReply.Store(true)
+	}
+	if bytes.Contains(b, []byte("'begun_at'")) {
+		c.hasPrepared.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *lossyConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil || !c.losesReply.Load() {
+		return n, err
+	}
+	time.Sleep(c.wait)
+	return 0, errors.New("the connection broke")
+}
+
+// failSecondMark makes the database refuse the second mark.
+func failSecondMark(t testing.TB, r rig) {
 	t.Helper()
 	r.exec(t, `CREATE SEQUENCE JOBS_marks`)
 	r.exec(t, `CREATE FUNCTION JOBS_mark() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
-			CASE nextval('JOBS_marks')
-				WHEN 1 THEN
-					BEGIN
-						PERFORM pg_sleep(6);
-					EXCEPTION WHEN query_canceled THEN -- it comes too late
-					END;
-				WHEN 2 THEN RAISE EXCEPTION 'the second mark fails';
-				ELSE NULL;
-			END CASE;
+			IF nextval('JOBS_marks') = 2 THEN
+				RAISE EXCEPTION 'the second mark fails';
+			END IF;
 			RETURN NEW;
 		END $$`)
 	r.exec(t, `CREATE TRIGGER mark BEFORE UPDATE ON JOBS FOR EACH ROW
 		WHEN (OLD.metadata->'begun' IS DISTINCT FROM NEW.metadata->'begun') EXECUTE FUNCTION JOBS_mark()`)
+}
+
+// A mark whose statement the database executes slowly may be committed while River writes the facts of the attempt. Neither is lost.
+func TestRiverKeepsAMarkThatIsCommittedLate(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	isMarked := make(chan struct{})
+	client := newClient(t, messagingtest.NewServer(t), messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+		<-isMarked
+		return messaging.Postpone(time.Hour)
+	}))
+	r := postgresRig(t, client, messagingriver.Options{}).(rigOf[pgx.Tx])
+	r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+	r.start(t)
+	await(t, r, "a", running)
+	tx, err := r.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	_, err = tx.ExecContext(t.Context(), r.tables.Replace(`UPDATE JOBS SET metadata = metadata || '{"begun": "late"}'`))
+	require.NoError(t, err)
+	close(isMarked)
+	time.Sleep(time.Second) // River waits for the transaction
+	require.Empty(t, show(t, r, "a").Reason)
+	require.NoError(t, tx.Commit())
+	record := await(t, r, "a", scheduled)
+	require.NotEmpty(t, record.Reason)
+	require.Equal(t, "late", metadataOf(t, r, "a")["begun"])
+	require.Equal(t, messaging.Unknown, record.Verdict)
 }
 
 // awaitEnd returns the record of a message when it is completed, cancelled or discarded.

@@ -125,14 +125,20 @@ func TestMetadataKeys(t *testing.T) {
 	}
 	members["pause"] = true // of a queue
 	isRead := regexp.MustCompile(`metadata->>?'([^']+)'`)
+	read := map[string]bool{}
 	for _, set := range []statements{postgresStatements(), sqliteStatements()} {
-		values := reflect.ValueOf(set)
-		for i := range values.NumField() {
-			for _, found := range isRead.FindAllStringSubmatch(values.Field(i).String(), -1) {
-				assert.True(t, members[found[1]], "%s: %s", values.Type().Field(i).Name, found[1])
+		for _, field := range reflect.VisibleFields(reflect.TypeFor[statements]()) {
+			if field.Type.Kind() != reflect.String {
+				continue // its fields follow
+			}
+			statement := reflect.ValueOf(set).FieldByIndex(field.Index).String()
+			for _, found := range isRead.FindAllStringSubmatch(statement, -1) {
+				assert.True(t, members[found[1]], "%s: %s", field.Name, found[1])
+				read[found[1]] = true
 			}
 		}
 	}
+	assert.True(t, read["resolved_not_sent"], "the statements were read")
 }
 
 // testRules are rules whose allowRequest is a function.
@@ -337,14 +343,14 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	late.setWorker(worker)
 	close(late.done)
 	require.True(t, o.process.begin(late))
-	late.stopping <- struct{}{} // as another call of Stop that stops the worker
+	<-late.stopTurn // as another call of Stop that stops the worker
 	go func() { stopped <- o.Stop(t.Context()) }()
 	<-late.ctx.Done() // the call has found its run
 	o.process.end(late)
 	next := newRun(t.Context())
 	next.setWorker(worker)
 	require.True(t, o.process.begin(next))
-	<-late.stopping
+	late.stopTurn <- struct{}{}
 	assert.NoError(t, <-stopped)
 	assert.Same(t, next, o.process.currentRun())
 	assert.NoError(t, next.ctx.Err())

@@ -11,6 +11,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
+// maintenanceInterval is the time between two runs of the outbox's maintenance.
+const maintenanceInterval = 5 * time.Second
+
 // maintain runs the outbox's periodic maintenance until the run is stopped. It begins with the content that a killed process left.
 func (o *Outbox[TTx]) maintain(r *run) {
 	ticker := time.NewTicker(maintenanceInterval)

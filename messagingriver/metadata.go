@@ -39,6 +39,8 @@ type metadata struct {
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
 	// ResolvedSent is set if a message was resolved as Sent. If a worker has the message, it is completed, whatever the attempt or lookup finds.
 	ResolvedSent bool `json:"resolved_sent,omitempty"`
+	// ResolvedNotSent is set if a message was resolved as NotSent. It is cancelled, and never sent, even if its job is retried in River UI.
+	ResolvedNotSent bool `json:"resolved_not_sent,omitempty"`
 	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
 	Cancelled bool `json:"cancelled,omitempty"`
 
@@ -50,7 +52,7 @@ type metadata struct {
 	Receipt *messaging.Receipt `json:"output,omitempty"`
 }
 
-// The keys that results change. Statements set these and others: begun, begun_at, resolved_sent and cancelled.
+// The keys that results change. Statements set these and others: begun, begun_at, resolved_sent, resolved_not_sent and cancelled.
 const (
 	keyVerdict        = "verdict"
 	keyReason         = "reason"
@@ -67,10 +69,14 @@ const (
 	keyInDoubt        = "in_doubt"
 )
 
-// resetByResend are the members that the decision Resend resets, as arguments of the functions that make an object on both databases. The decision
-// also sets ended, answered and outcomes, by which it covers every earlier attempt and rescue.
-const resetByResend = `'verdict', 'not sent', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
-	'cancelled', NULL`
+// The members of the metadata that the decisions Resend and NotSent set, as arguments of the functions that make an object on both databases. The
+// decisions also end the doubt about every attempt before them.
+const (
+	setByBoth   = `'verdict', 'not sent', 'classes', NULL, 'unknown_since', NULL, 'in_doubt', NULL`
+	setByResend = setByBoth + `, 'reason', '', 'ends_as', '', 'failures', 0, 'cancelled', NULL`
+	// The next worker ends the job, and has OnOutcome called.
+	setByNotSent = setByBoth + `, 'reason', ` + reasonOfNotSent + `, 'ends_as', 'cancelled'`
+)
 
 // The verdicts in metadata. A message that expired or was denied was not sent.
 const (

@@ -20,6 +20,9 @@ import (
 //	messaging.outbox.oldest.age  s          wait of the oldest message that is due  messaging.destination.name
 //	messaging.outbox.paused      {queue}    1 while a person paused the queue       messaging.destination.name
 //	messaging.outbox.held        {queue}    1 while the outbox paused the queue     messaging.destination.name
+//	messaging.outbox.unreported  {outcome}  outcomes for which OnOutcome failed
+//
+// An outcome is unreported from a failed call of OnOutcome until a call succeeds; the log says why it failed.
 //
 // Unregister the registration before the database is closed.
 func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
@@ -28,34 +31,53 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 		return nil, err
 	}
 	var mu sync.Mutex
-	var channels []ChannelStatus
+	var last figures
 	var readAt time.Time
 	callback := func(ctx context.Context, observer metric.Observer) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if time.Since(readAt) > 10*time.Second {
-			current, err := o.openStatus(ctx)
+			current, err := o.readFigures(ctx)
 			if err != nil {
 				return err
 			}
-			channels = current
+			last = current
 			readAt = time.Now()
 		}
-		for _, channel := range channels {
-			g.observe(observer, channel)
+		for _, channel := range last.channels {
+			g.observeChannel(observer, channel)
 		}
+		observer.ObserveFloat64(g.unreported, float64(last.unreported))
 		return nil
 	}
-	return meter.RegisterCallback(callback, g.messages, g.lookedUp, g.oldestAge, g.paused, g.held)
+	return meter.RegisterCallback(callback, g.messages, g.lookedUp, g.oldestAge, g.paused, g.held, g.unreported)
+}
+
+// figures are what the gauges show.
+type figures struct {
+	channels   []ChannelStatus
+	unreported int // outcomes for which OnOutcome failed
+}
+
+// readFigures reads the figures from the database.
+func (o *Outbox[TTx]) readFigures(ctx context.Context) (figures, error) {
+	channels, err := o.openStatus(ctx)
+	if err != nil {
+		return figures{}, err
+	}
+	f := figures{channels: channels}
+	_, err = o.database.scan(ctx, o.database.executor, []any{&f.unreported}, countUnreported)
+	return f, err
 }
 
 // gauges are the instruments of an outbox.
 type gauges struct {
-	messages  metric.Float64ObservableGauge
-	lookedUp  metric.Float64ObservableGauge
-	oldestAge metric.Float64ObservableGauge
-	paused    metric.Float64ObservableGauge
-	held      metric.Float64ObservableGauge
+	messages   metric.Float64ObservableGauge
+	lookedUp   metric.Float64ObservableGauge
+	oldestAge  metric.Float64ObservableGauge
+	paused     metric.Float64ObservableGauge
+	held       metric.Float64ObservableGauge
+	unreported metric.Float64ObservableGauge
 }
 
 func (g *gauges) create(meter metric.Meter) error {
@@ -70,10 +92,12 @@ func (g *gauges) create(meter metric.Meter) error {
 	g.oldestAge = gauge("oldest.age", "s", "How long the oldest message that is due has waited.")
 	g.paused = gauge("paused", "{queue}", "1 while a person paused the queue of the channel, otherwise 0.")
 	g.held = gauge("held", "{queue}", "1 while the outbox paused the queue of the channel, otherwise 0.")
+	g.unreported = gauge("unreported", "{outcome}", "Number of outcomes for which OnOutcome failed and is called again.")
 	return errs
 }
 
-func (g *gauges) observe(observer metric.Observer, channel ChannelStatus) {
+// observeChannel records the figures of a channel.
+func (g *gauges) observeChannel(observer metric.Observer, channel ChannelStatus) {
 	name := attribute.String("messaging.destination.name", channel.Channel)
 	isHeld := channel.Paused && channel.Cause != ""
 	isPausedByPerson := channel.Paused && channel.Cause == ""

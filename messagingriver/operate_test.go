@@ -135,6 +135,139 @@ func TestResendOfAnExpiredMessageThatALookupLeftInDoubt(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+// resolveChats carries out a decision about chat messages and returns how many it applied to.
+func resolveChats(t testing.TB, r rig, decision messagingriver.Decision, references ...string) int {
+	t.Helper()
+	var keys []messagingriver.Key
+	for _, reference := range references {
+		keys = append(keys, chatKey(reference))
+	}
+	n, err := r.Resolve(t.Context(), decision, keys...)
+	require.NoError(t, err)
+	return n
+}
+
+// mergeMetadataOf changes members of the metadata of a message's job.
+func mergeMetadataOf(t test, r rig, reference, members string) {
+	t.Helper()
+	if t.isPostgres {
+		r.exec(t, "UPDATE JOBS SET metadata = metadata || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, members)
+		return
+	}
+	r.exec(t, "UPDATE JOBS SET metadata = jsonb_patch(metadata, ?2) WHERE args->>'reference' = ?1", reference, members)
+}
+
+// A person says that messages with an unknown outcome did not go out. OnOutcome can send a fallback, even while the channel is paused. Then the
+// messages can no longer be sent.
+func TestResolveNotSent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, r, got := newOutcomeRig(t)
+		sends := sendsOf(service)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("lost"), chat("killed"))
+		abandon(t, r, t.isPostgres, "killed", `{"begun": "A"}`)
+		r.start(t)
+		for _, reference := range []string{"lost", "killed"} {
+			require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict)
+			require.Equal(t, messaging.Unknown, got.await(t, reference).Verdict)
+		}
+		require.NoError(t, r.PauseChannel(t.Context(), "chatapp2"))
+		require.Equal(t, 2, resolveChats(t, r, messagingriver.NotSent, "lost", "killed"))
+		for _, reference := range []string{"lost", "killed"} {
+			record := await(t, r, reference, cancelled)
+			require.Equal(t, messaging.NotSent, record.Verdict)
+			require.False(t, record.MayHaveBeenSent())
+			require.Regexp(t, "^resolved as not sent: .*outcome", record.Reason)
+			require.Eventually(t, func() bool { return len(got.of(reference)) == 2 }, patience, 10*time.Millisecond)
+			outcome := got.of(reference)[1]
+			require.Equal(t, messaging.NotSent, outcome.Verdict)
+			require.False(t, outcome.MayHaveBeenSent())
+			require.Equal(t, chat(reference), outcome.Message, "it can be sent another way")
+		}
+		require.Zero(t, resolveChats(t, r, messagingriver.Resend, "lost", "killed"))
+		require.Zero(t, resolveChats(t, r, messagingriver.NotSent, "lost", "killed"))
+
+		require.NoError(t, r.ResumeChannel(t.Context(), "chatapp2"))
+		r.retry(t, show(t, r, "lost").Job) // the button of River UI reports the outcome once more
+		require.Eventually(t, func() bool { return len(got.of("lost")) == 3 }, patience, 10*time.Millisecond)
+		mergeMetadataOf(t, r, "killed", `{"verdict": "unknown"}`) // a process that was frozen records it late
+		time.Sleep(6 * time.Second)                               // longer than between two runs of the maintenance
+		require.Equal(t, messaging.NotSent, await(t, r, "lost", cancelled).Verdict)
+		require.Equal(t, cancelled, show(t, r, "killed").State)
+		require.Len(t, got.of("lost"), 3)
+		require.Len(t, got.of("killed"), 2)
+		require.EqualValues(t, 1, sends.Load(), "only the request that was lost")
+
+		require.Equal(t, 1, resolveChats(t, r, messagingriver.Drop, "lost"), "a fallback drops it once")
+		require.Zero(t, resolveChats(t, r, messagingriver.Drop, "lost"))
+	})
+}
+
+// A process dies while it ends a message that was resolved as NotSent. Another ends it, and calls OnOutcome until it returns nil.
+func TestResolveNotSentSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		sends := sendsOf(service)
+		got := outcomes{fail: 1}
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		abandon(t, r, t.isPostgres, "a", `{"begun": "A", "verdict": "unknown", "reason": "HTTP 503"}`)
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = attempted_at")
+		require.Equal(t, 1, resolveChats(t, r, messagingriver.NotSent, "a"))
+		require.Equal(t, "resolved as not sent: HTTP 503", show(t, r, "a").Reason)
+		for _, queue := range []string{"messaging_expired", "messaging_lookups"} { // the second after a rescue on SQLite
+			r.exec(t, "UPDATE JOBS SET queue = $1", queue)
+			require.Zero(t, resolveChats(t, r, messagingriver.Resend, "a"))
+			require.Zero(t, resolveChats(t, r, messagingriver.NotSent, "a"))
+		}
+		abandon(t, r, t.isPostgres, "a", `{}`)
+		for _, decision := range []messagingriver.Decision{messagingriver.Resend, messagingriver.NotSent, messagingriver.Drop} {
+			require.Zero(t, resolveChats(t, r, decision, "a"), "a worker has it")
+		}
+		r.start(t)
+		record := await(t, r, "a", cancelled)
+		require.Equal(t, messaging.NotSent, record.Verdict)
+		require.Equal(t, "resolved as not sent: HTTP 503", record.Reason)
+		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, patience, 10*time.Millisecond)
+		for _, outcome := range got.of("a") {
+			require.Equal(t, messaging.NotSent, outcome.Verdict)
+		}
+		require.Zero(t, sends.Load())
+	})
+}
+
+// NotSent changes no message whose outcome is known, that is looked up, or that a worker has: its program may have sent a fallback already, or the
+// outbox may send it.
+func TestResolveNotSentLeavesOtherMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		for name, tt := range map[string]struct{ state, queue, metadata string }{
+			"waits":              {"available", "messaging_chatapp2", `{}`},
+			"worked":             {"running", "messaging_chatapp2", `{"begun": "A"}`},
+			"looked up":          {"scheduled", "messaging_lookups", `{"verdict": "unknown"}`},
+			"attempts used up":   {"discarded", "messaging_chatapp2", `{"verdict": "not sent"}`},
+			"refused":            {"cancelled", "messaging_chatapp2", `{"verdict": "refused"}`},
+			"cancelled in doubt": {"cancelled", "messaging_chatapp2", `{"verdict": "unknown"}`},
+			"resolved as sent":   {"discarded", "messaging_chatapp2", `{"verdict": "unknown", "resolved_sent": true}`},
+			"accepted late":      {"discarded", "messaging_chatapp2", `{"verdict": "accepted"}`},
+			"completed":          {"completed", "messaging_chatapp2", `{"verdict": "unknown"}`},
+		} {
+			r.insert(t, messagingriver.InsertOptions{}, chat(name))
+			mergeMetadataOf(t, r, name, tt.metadata)
+			state := "'" + tt.state + "'"
+			r.exec(t, "UPDATE JOBS SET queue = $1, state = "+state+", finalized_at = CASE WHEN "+state+
+				" IN ('completed', 'cancelled', 'discarded') THEN created_at END WHERE args->>'reference' = $2", tt.queue, name)
+			require.Zero(t, resolveChats(t, r, messagingriver.NotSent, name), name)
+			require.EqualValues(t, tt.state, show(t, r, name).State, name)
+		}
+	})
+}
+
 // A message that no worker ever had was not sent, even after it was dropped.
 func TestMessageIsNotSentBeforeItsFirstAttempt(t *testing.T) {
 	t.Parallel()

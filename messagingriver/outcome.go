@@ -27,9 +27,9 @@ import (
 // MayHaveBeenSent returns true.
 //
 // The function is not called for a person's decision: Resolve, ResolveTx, CancelCampaign, or a job that is cancelled with River UI while it waits.
-// Only a message that was resent leads to a call when it ends, as NotSent if it had expired. Each call gets the outcome that the message has at
-// that time. So an outcome that a person decides about before the function was called with it, such as while the function returns errors, is not
-// reported.
+// But a message that was resent leads to a call when it ends, as NotSent if it had expired, and so does one that was resolved as NotSent. Each call
+// gets the outcome that the message has at that time. So an outcome that a person decides about before the function was called with it, such as
+// while the function returns errors, is not reported.
 //
 // If a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
 // a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded

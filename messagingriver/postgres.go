@@ -1,13 +1,27 @@
 package messagingriver
 
-// isRescuedInDoubtOnPostgres holds for a message that a rescued attempt may have sent: its job was rescued, and its last mark has no outcome. It
-// is for jobs that no worker has. It differs from markRules.hasRecordedDoubt in two cases:
-//
-//   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and its
-//     facts together.
-//   - An unknown verdict. The statements that ask about it have a condition of their own, such as isKnown.
-const isRescuedInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
+// The conditions about doubt on PostgreSQL.
+const (
+	// isRescuedInDoubtOnPostgres holds for a message that a rescued attempt may have sent: its job was rescued, and its last mark has no outcome.
+	// It is for jobs that no worker has. It differs from markRules.hasRecordedDoubt in two cases:
+	//
+	//   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and
+	//     its facts together.
+	//   - An unknown verdict. isUnknownOnPostgres and isUnsentOnPostgres ask about it, too.
+	isRescuedInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
+	// isUnknownOnPostgres holds for a message that an attempt may have sent, if no worker has it.
+	isUnknownOnPostgres = `(metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubtOnPostgres + `)`
+	// isUnsentOnPostgres holds for a message that no attempt may have sent, if it waits.
+	isUnsentOnPostgres = `(` + isKnown + ` AND NOT ` + isRescuedInDoubtOnPostgres + `)`
+)
+
+// endDoubtOnPostgres are the members of the metadata by which a decision covers every attempt and rescue before it, as arguments of
+// jsonb_build_object.
+const endDoubtOnPostgres = `
+	'ended', COALESCE(metadata->>'begun', ''),
+	'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
+	'outcomes', COALESCE(array_length(attempted_by, 1), 0)`
 
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
 func postgresStatements() statements {
@@ -23,10 +37,7 @@ func postgresStatements() statements {
 
 // postgresMessages returns the statements about messages.
 func postgresMessages() messageStatements {
-	const (
-		isMessage        = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
-		isRescuedInDoubt = isRescuedInDoubtOnPostgres
-	)
+	const isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
 	return messageStatements{
 		// A running job is only marked, and its worker completes it.
 		resolveSent: `
@@ -38,35 +49,46 @@ func postgresMessages() messageStatements {
 			RETURNING id`,
 		// River would cancel a job with cancel_attempted_at again.
 		resolveResend: `
-			UPDATE river_job SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(
-				` + resetByResend + `,
-				'ended', COALESCE(metadata->>'begun', ''),
-				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
-				'outcomes', COALESCE(array_length(attempted_by, 1), 0))
-			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
+			UPDATE river_job SET
+				queue = 'messaging_' || CAST($1 AS TEXT),
+				metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(` + setByResend + `,` + endDoubtOnPostgres + `)
+			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
-				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now()
-					OR metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubt + `)
+				AND (metadata->>'expires' IS NULL OR CAST(metadata->>'expires' AS TIMESTAMPTZ) > now() OR ` + isUnknownOnPostgres + `)
+			RETURNING id`,
+		// In the queue of expired messages a worker ends the job even if the channel is paused.
+		resolveNotSent: `
+			UPDATE river_job SET
+				queue = 'messaging_expired',
+				metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(` + setByNotSent + `,
+					'resolved_not_sent', TRUE,` + endDoubtOnPostgres + `)
+			WHERE ` + isMessage + ` AND state = 'discarded' AND ` + isDecidable + ` AND ` + isUnknownOnPostgres + `
 			RETURNING id`,
 		resolveDrop: `
-			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
+			UPDATE river_job SET
+				state = 'cancelled',
+				finalized_at = now(),
+				args = args - 'message',
 				metadata = metadata || jsonb_build_object('classes', NULL, 'reason', ` + reasonOfDrop + `)
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND (state <> 'cancelled' OR args->'message' IS NOT NULL)
 			RETURNING id`,
 		moveInDoubt: `
 			UPDATE river_job SET queue = $1
-			WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isRescuedInDoubt,
+			WHERE kind = 'messaging' AND queue <> $1 AND ` + isWaiting + ` AND ` + isRescuedInDoubtOnPostgres,
 		reviveCancelled: `
-			UPDATE river_job SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = now(),
+			UPDATE river_job SET
+				queue = $1,
+				state = 'available',
+				finalized_at = NULL,
+				scheduled_at = now(),
 				metadata = (metadata - 'cancel_attempted_at') || '{"cancelled": true}'
-			WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
-				AND (metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubt + `)`,
+			WHERE kind = 'messaging' AND state = 'cancelled' AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL AND ` + isUnknownOnPostgres,
 		moveExpired: `
 			UPDATE river_job SET queue = $1, state = 'available', scheduled_at = now()
 			WHERE id IN (
 				SELECT id FROM river_job
-				WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
-					AND CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now() AND NOT ` + isRescuedInDoubt + `
+				WHERE kind = 'messaging' AND queue = $2 AND ` + isWaiting + `
+					AND CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now() AND NOT ` + isRescuedInDoubtOnPostgres + `
 				LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 		completeLate: `
 			UPDATE river_job SET state = 'completed', finalized_at = now()
@@ -88,18 +110,17 @@ func postgresMessages() messageStatements {
 			)
 			SELECT COALESCE(array_agg(token), '{}') FROM marked`,
 		messageCount:     countPostgresMessages(isAny),
-		openMessageCount: countPostgresMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
+		openMessageCount: countPostgresMessages(isOpen),
 	}
 }
 
 // postgresCampaigns returns the statements about campaigns.
 func postgresCampaigns() campaignStatements {
 	const (
-		isOfOne          = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
-		isRescuedInDoubt = isRescuedInDoubtOnPostgres
+		isOfOne = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
 		// isPostponed holds for a message that a guard postponed. It leaves out probes: their channel decides when they are due.
-		isPostponed = `(state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
-			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `)`
+		isPostponed = `state IN ('scheduled', 'pending') AND queue = 'messaging_' || (args->>'channel')
+			AND COALESCE(metadata->'classes' @> '["postponed"]', FALSE) AND ` + isUnsentOnPostgres
 	)
 	return campaignStatements{
 		allCampaigns:     countPostgresCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
@@ -108,8 +129,7 @@ func postgresCampaigns() campaignStatements {
 		pauseCampaign: `
 			WITH changed AS (
 				UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
-				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable')
-					AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome + `
+				WHERE ` + isOfOne + ` AND ` + isWaiting + ` AND ` + isUnsentOnPostgres + ` AND ` + hasNoOutcome + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 		// It skips the messages that River's scheduler has locked, in another order, because they are due.
@@ -127,10 +147,12 @@ func postgresCampaigns() campaignStatements {
 			SELECT COUNT(*) FROM changed`,
 		cancelCampaign: `
 			WITH changed AS (
-				UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
+				UPDATE river_job SET
+					state = 'cancelled',
+					finalized_at = now(),
+					args = args - 'message',
 					metadata = metadata || '{"reason": "its campaign was cancelled", "classes": null}'
-				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending')
-					AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + ` AND ` + hasNoOutcome + `
+				WHERE ` + isOfOne + ` AND (` + isWaiting + ` OR state = 'pending') AND ` + isUnsentOnPostgres + ` AND ` + hasNoOutcome + `
 				RETURNING 1)
 			SELECT COUNT(*) FROM changed`,
 	}
@@ -138,10 +160,13 @@ func postgresCampaigns() campaignStatements {
 
 // postgresQueues returns the statements about queues and their pauses.
 func postgresQueues() queueStatements {
+	// isOnHold holds for a queue that the outbox paused: its pause is as old as the column paused_at says.
 	const isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
 	return queueStatements{
 		pauseQueue: `
-			UPDATE river_queue SET paused_at = now(), updated_at = now(),
+			UPDATE river_queue SET
+				paused_at = now(),
+				updated_at = now(),
 				metadata = metadata || jsonb_build_object('pause', jsonb_build_object(
 					'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT)))
 			WHERE name = $1 AND paused_at IS NULL
@@ -156,7 +181,9 @@ func postgresQueues() queueStatements {
 			RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`,
 		queuesOnHold: `SELECT jsonb_agg(name) FROM river_queue WHERE ` + isOnHold,
 		queueStatus: `
-			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+			SELECT jsonb_agg(jsonb_build_object(
+				'name', name,
+				'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
 				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END,
 				'next', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'next' ELSE '' END))
 			FROM river_queue`,
@@ -165,7 +192,6 @@ func postgresQueues() queueStatements {
 
 // postgresProbes returns the statements about the probes of paused channels.
 func postgresProbes() probeStatements {
-	const isRescuedInDoubt = isRescuedInDoubtOnPostgres
 	return probeStatements{
 		countProbe: `
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '{pause}',
@@ -176,14 +202,13 @@ func postgresProbes() probeStatements {
 			WHERE id = (
 					SELECT id FROM river_job WHERE queue = $1 AND state = 'available'
 					ORDER BY priority, scheduled_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
-				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
+				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,
 		pauseProbes: `
 			UPDATE river_job SET state = 'pending', queue = $1
 			WHERE id IN (
 				SELECT id FROM river_job AS probe
-				WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isRescuedInDoubt + `
-					AND metadata->>'campaign' IS NOT NULL
+				WHERE queue = $2 AND ` + isWaiting + ` AND ` + isUnsentOnPostgres + ` AND metadata->>'campaign' IS NOT NULL
 					AND EXISTS (
 						SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
 							AND metadata @> jsonb_build_object('campaign', probe.metadata->>'campaign'))
@@ -222,4 +247,4 @@ func countPostgresCampaigns(condition string) string {
 // releasePostgresProbes moves the probes of a channel to its queue. They were due with the next probe, which may be an hour later.
 const releasePostgresProbes = `
 	UPDATE river_job SET queue = $1, scheduled_at = CASE WHEN state = 'running' THEN scheduled_at ELSE now() END
-	WHERE queue = $2 AND state IN ('available', 'running', 'scheduled', 'retryable')`
+	WHERE queue = $2 AND ` + isWaitingOrRunning

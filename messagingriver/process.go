@@ -24,11 +24,12 @@ type run struct {
 	ctx  context.Context //nolint:containedctx // ends when Stop is called
 	stop context.CancelFunc
 	done chan struct{} // closed when the maintenance has ended
-	// stopping holds a value while a call of Stop stops the worker. Other calls wait here, because a second Stop of River ignores its context.
-	stopping chan struct{}
+	// stopTurn holds a value that a call of Stop takes while it stops the worker, and then puts back. A second call would wait in River's Stop
+	// beyond its context.
+	stopTurn chan struct{}
 
-	// worker is the started client of River, or nil while the clock of the process is wrong. It belongs to Start, then to the maintenance, and
-	// to Stop when done is closed.
+	// worker is the started client of River, or nil while the clock of the process is wrong. It belongs to Start, then to the maintenance and,
+	// when done is closed, to the call of Stop that has the turn.
 	worker    riverWorker
 	isWorking atomic.Bool // worker is not nil
 }
@@ -36,7 +37,9 @@ type run struct {
 // newRun returns a run with the values of ctx.
 func newRun(ctx context.Context) *run {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	return &run{ctx: ctx, stop: stop, done: make(chan struct{}), stopping: make(chan struct{}, 1)}
+	r := &run{ctx: ctx, stop: stop, done: make(chan struct{}), stopTurn: make(chan struct{}, 1)}
+	r.stopTurn <- struct{}{}
+	return r
 }
 
 func (r *run) setWorker(worker riverWorker) {
@@ -71,20 +74,15 @@ func (p *process) currentRun() *run {
 	return p.current
 }
 
-// stopping returns a context that ends when the outbox stops. It is for jobs, which end before their run does.
-func (p *process) stopping() context.Context { return p.currentRun().ctx }
+// untilStop returns a context that ends when Stop is called. It is for jobs, which end before their run does.
+func (p *process) untilStop() context.Context { return p.currentRun().ctx }
 
-const (
-	// maintenanceInterval is the time between two runs of the outbox's maintenance.
-	maintenanceInterval = 5 * time.Second
-	// aliveFor is how long Alive stays true without reaching the database.
-	aliveFor = 30 * time.Second
-)
-
-// Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. It returns an error
-// if the database cannot be reached or is not migrated, or if the clock of this process differs from the database's by more than 5 seconds.
-// It also returns an error if the outbox has been started already, or another call of Start or Stop is under way. If the clock goes wrong later, the outbox
-// stops working, logs an error, and continues when the clocks agree. The values of ctx are kept; its end does not stop the outbox.
+// Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. The values of ctx are
+// kept; its end does not stop the outbox.
+//
+// It returns an error if the database cannot be reached or is not migrated, or if the clock of this process differs from the database's by more
+// than 5 seconds. It also returns an error if the outbox has been started already, or another call of Start or Stop is under way. If the clock goes
+// wrong later, the outbox stops working, logs an error, and continues when the clocks agree.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	r := newRun(ctx)
 	if !o.process.begin(r) {
@@ -141,21 +139,27 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 		return nil
 	}
 	r.stop()
-	select {
-	case <-r.done: // before that, Start or the maintenance may start or stop River
-	case <-ctx.Done():
-		return fmt.Errorf("messagingriver: %w", ctx.Err())
+	if err := waitFor(ctx, r.done); err != nil { // before that, Start or the maintenance may start or stop River
+		return err
 	}
-	select {
-	case r.stopping <- struct{}{}:
-		defer func() { <-r.stopping }()
-	case <-ctx.Done():
-		return fmt.Errorf("messagingriver: %w", ctx.Err())
+	if err := waitFor(ctx, r.stopTurn); err != nil {
+		return err
 	}
+	defer func() { r.stopTurn <- struct{}{} }()
 	if o.process.currentRun() != r { // another call has stopped it
 		return nil
 	}
 	return o.stopRun(ctx, r)
+}
+
+// waitFor waits until a channel is closed or has a value, which it takes. It returns an error if ctx ends before.
+func waitFor(ctx context.Context, ready <-chan struct{}) error {
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("messagingriver: %w", ctx.Err())
+	}
 }
 
 // stopRun stops the worker of a run whose maintenance has ended, and ends the run.
@@ -169,6 +173,9 @@ func (o *Outbox[TTx]) stopRun(ctx context.Context, r *run) error {
 	o.process.end(r)
 	return nil
 }
+
+// aliveFor is how long Alive stays true without reaching the database.
+const aliveFor = 30 * time.Second
 
 // Alive reports whether this process works: the outbox was started, its clock is right, and it reached its database in the last 30 seconds. It is
 // for readiness probes.

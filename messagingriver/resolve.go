@@ -10,10 +10,10 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// Decision is what a person decides about a message: Sent, Resend or Drop.
+// Decision is what a person decides about a message: Sent, Resend, NotSent or Drop.
 type Decision string
 
-// The decisions. Resend and Drop do not apply to a message while a worker has it, or after it was resolved as Sent.
+// The decisions. Only Sent applies to a message while a worker has it. After it was resolved as Sent, no other does.
 const (
 	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed. If
 	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. See Record.Reason.
@@ -22,6 +22,10 @@ const (
 	// looked up is sent at once. If it did go out, the recipient gets it twice. To a message that has expired, Resend applies only while
 	// its outcome is unknown: the message is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
 	Resend Decision = "resend"
+	// NotSent says that the message did not go out and must not be sent again, so that the program can send a fallback. It applies to a message
+	// that is discarded with an unknown outcome. The message becomes cancelled, with the verdict NotSent, and a running process calls OnOutcome.
+	// Afterwards Resend does not apply. If the message did go out, the recipient gets it and the fallback.
+	NotSent Decision = "notsent"
 	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
 	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.
 	Drop Decision = "drop"
@@ -102,10 +106,10 @@ func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, 
 // check returns an error for an unknown decision.
 func (d Decision) check() error {
 	switch d {
-	case Sent, Resend, Drop:
+	case Sent, Resend, NotSent, Drop:
 		return nil
 	default:
-		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", d, Sent, Resend, Drop)
+		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q, %q or %q", d, Sent, Resend, NotSent, Drop)
 	}
 }
 
@@ -126,6 +130,8 @@ func (d *database) resolution(decision Decision) string {
 		return d.statements.resolveSent
 	case Resend:
 		return d.statements.resolveResend
+	case NotSent:
+		return d.statements.resolveNotSent
 	default:
 		return d.statements.resolveDrop
 	}
@@ -137,8 +143,12 @@ func (o *Outbox[TTx]) resolve(
 ) (bool, error) {
 	var id int64
 	isResolved, err := o.database.scan(ctx, tx, []any{&id}, o.database.resolution(decision), key.Channel, key.Reference)
-	if err != nil || !isResolved || decision != Resend {
-		return isResolved, err
+	if err != nil || !isResolved {
+		return false, err
+	}
+	needsWorker := decision == Resend || decision == NotSent
+	if !needsWorker {
+		return true, nil
 	}
 	return true, retry(id)
 }

@@ -58,6 +58,14 @@ func resolvedResult() result {
 	return r
 }
 
+// decidedResult returns the result for a message whose outcome is in its metadata: no attempt after the outcome made a request.
+func decidedResult(m *metadata, state rivertype.JobState) result {
+	r := finalResult(state, m.Reason)
+	r.facts[keyEndsAs] = "" // unless OnOutcome cannot be called again
+	r.facts[keyDecidedRescues] = m.Rescues
+	return r
+}
+
 // waitResult returns a result after which the message waits.
 func waitResult(wait time.Duration, reason string) result {
 	return result{state: rivertype.JobStateScheduled, wait: wait, facts: facts{keyReason: reason}}

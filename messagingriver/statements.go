@@ -1,7 +1,7 @@
 package messagingriver
 
-// statements are the SQL statements that differ between PostgreSQL and SQLite. postgres.go and sqlite.go write each in full. The comments name
-// the parameters in order. The statements name River's tables without a schema, which database.qualify adds.
+// statements are the SQL statements that differ between PostgreSQL and SQLite. postgres.go and sqlite.go have them in the same order. The comments
+// here name the parameters in order. The statements name River's tables without a schema, which database.qualify adds.
 type statements struct {
 	clock string // returns the time of the database in seconds since 1970
 
@@ -15,6 +15,7 @@ type statements struct {
 type messageStatements struct {
 	resolveSent      string // channel, reference; returns the ID of the job
 	resolveResend    string // channel, reference; returns the ID of the job
+	resolveNotSent   string // channel, reference; returns the ID of the job
 	resolveDrop      string // channel, reference; returns the ID of the job
 	moveInDoubt      string // queue of lookups; moves messages in doubt there
 	reviveCancelled  string // queue of lookups; moves cancelled messages there that may have been sent
@@ -63,6 +64,7 @@ const (
 	moveJob           = `UPDATE river_job SET queue = $1 WHERE id = $2`                // queue, job
 	moveProbe         = `UPDATE river_job SET queue = $1 WHERE id = $2 AND queue = $3` // queue, job, queue of its probes
 	findResolved      = `SELECT id FROM river_job WHERE id = $1 AND metadata->'resolved_sent' IS NOT NULL`
+	countUnreported   = `SELECT COUNT(*) FROM river_job WHERE queue = 'messaging_outcomes' AND ` + isWaitingOrRunning + ` AND metadata->'failures' IS NOT NULL`
 	deleteOutcomeJobs = `DELETE FROM river_job WHERE kind = 'messaging_outcome' AND state = 'completed'`
 	indexContent      = `CREATE INDEX IF NOT EXISTS messaging_content ON river_job (id) WHERE ` + hasContent
 	indexReference    = `CREATE INDEX IF NOT EXISTS messaging_reference ON river_job (args->>'reference')` // River has one on PostgreSQL
@@ -72,10 +74,18 @@ const (
 const (
 	// isAny holds for a message.
 	isAny = `kind = 'messaging'`
+	// isOpen holds for a message that is neither completed nor cancelled.
+	isOpen = `kind = 'messaging' AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`
+	// isWaiting holds for a job that waits for a worker, or for its time. A pending job waits for its campaign.
+	isWaiting = `state IN ('available', 'scheduled', 'retryable')`
+	// isWaitingOrRunning holds for a job that waits, or that a worker has.
+	isWaitingOrRunning = `state IN ('available', 'scheduled', 'retryable', 'running')`
 	// hasContent holds for a message that was accepted and still has its content.
 	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
 	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.
 	wasSent = `(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)`
+	// isNotGivenUp holds unless a person resolved the message as NotSent. Its program may have sent a fallback, so it is never sent again.
+	isNotGivenUp = `metadata->'resolved_not_sent' IS NULL`
 	// isDecidable holds for a message that a person may drop or have sent again.
 	isDecidable = `state NOT IN ('running', 'completed') AND NOT ` + wasSent
 	// isKnown holds unless the outcome is unknown. A message with an unknown outcome may not be in the queue of lookups yet.
@@ -84,9 +94,16 @@ const (
 	hasNoOutcome = `COALESCE(metadata->>'ends_as', '') = ''`
 )
 
-// reasonOfDrop is the reason of a message that is dropped: it keeps the reason before.
-const reasonOfDrop = `
-	CASE
-		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped'
-		ELSE 'dropped: ' || (metadata->>'reason')
-	END`
+// The reasons of messages that a person decided about keep the reason before.
+const (
+	reasonOfDrop = `
+		CASE
+			WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped'
+			ELSE 'dropped: ' || (metadata->>'reason')
+		END`
+	reasonOfNotSent = `
+		CASE
+			WHEN COALESCE(metadata->>'reason', '') = '' THEN 'resolved as not sent'
+			ELSE 'resolved as not sent: ' || (metadata->>'reason')
+		END`
+)

@@ -53,11 +53,11 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 	if m.ResolvedSent {
 		return resolvedResult()
 	}
+	if m.ResolvedNotSent {
+		return decidedResult(&m, rivertype.JobStateCancelled)
+	}
 	if m.EndsAs != "" {
-		r := finalResult(m.EndsAs, m.Reason)
-		r.facts[keyEndsAs] = ""                // unless OnOutcome cannot be called again
-		r.facts[keyDecidedRescues] = m.Rescues // no attempt after the outcome made a request
-		return r
+		return decidedResult(&m, m.EndsAs)
 	}
 	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")
@@ -137,7 +137,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 		}
 	}
 	defer context.AfterFunc(ctx, abandon)()
-	defer context.AfterFunc(o.process.stopping(), abandon)() //nolint:contextcheck // it ends when the outbox stops
+	defer context.AfterFunc(o.process.untilStop(), abandon)() //nolint:contextcheck // it ends when the outbox stops
 	defer time.AfterFunc(maxClaimAge, abandon).Stop()
 	isGuarded := !a.metadata.Unguarded
 	receipt, err := a.channel.send(fence.With(sendCtx, a.enter), message, isGuarded)

@@ -50,18 +50,26 @@ func (s *shop) start(ctx context.Context, meter metric.Meter) error {
 	if err != nil {
 		return err
 	}
-	s.outbox, err = messagingriver.NewSQLite(s.db, client, messagingriver.Options{Logger: slog.New(slog.DiscardHandler)})
+	s.outbox, err = messagingriver.NewSQLite(s.db, client, messagingriver.Options{
+		OnOutcome: failToReport,
+		Logger:    slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return err
 	}
 	if err = s.outbox.Migrate(ctx); err != nil {
 		return err
 	}
-	s.gauges, err = s.outbox.Observe(meter)
+	s.gauges, err = s.outbox.Observe(meter) // such as otel.Meter("shop")
 	if err != nil {
 		return err
 	}
 	return s.outbox.Start(ctx)
+}
+
+// failToReport is an OnOutcome that fails, as if the table of the shop's orders were away.
+func failToReport(context.Context, messagingriver.Outcome) error {
+	return errors.New("the outcome cannot be written")
 }
 
 // trouble brings each channel into trouble, one after another.

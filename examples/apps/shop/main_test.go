@@ -1264,6 +1264,34 @@ func TestSMSForAMessageInDoubtThatHasExpired(t *testing.T) {
 	}
 }
 
+// A person says that a chat-app message with an unknown outcome did not go out. The customer gets an SMS, and no one can resend the message.
+func TestSMSForAMessageThatDidNotGoOut(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			service.Inject(messagingtest.FaultDropUnread(), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
+			key := messagingriver.Key{Channel: "chatapp2", Reference: "order-1"}
+			n, err := s.outbox.Resolve(t.Context(), messagingriver.NotSent, key)
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "accepted" }, time.Minute, 20*time.Millisecond)
+			for _, decision := range []messagingriver.Decision{messagingriver.NotSent, messagingriver.Resend} {
+				n, err = s.outbox.Resolve(t.Context(), decision, key)
+				require.NoError(t, err)
+				require.Zero(t, n, decision)
+			}
+			assert.Equal(t, `{"id":"order-1","channel":"sms","message":"accepted"}`, s.get(t, "order-1"))
+			require.Len(t, service.Sent(), 1)
+			assert.Equal(t, "order-1"+suffixSMS, service.Sent()[0].ReferenceID)
+		})
+	}
+}
+
 // get returns what the shop shows about an order.
 func (s *shop) get(t *testing.T, id string) string {
 	t.Helper()

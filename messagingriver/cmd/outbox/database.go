@@ -39,7 +39,9 @@ type database interface {
 
 	// insert enqueues messages in a transaction of their own, and returns those that the outbox had before.
 	insert(ctx context.Context, entries []entry) (known map[messagingriver.Key]messagingriver.Record, err error)
-	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
+	// usesPostgres reports whether the database is PostgreSQL, and not SQLite.
+	usesPostgres() bool
+	// query runs a statement, in which JOBS and LEADERS are River's tables and $1 is the first parameter.
 	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
 	close()
 }
@@ -183,8 +185,11 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (map[messaging
 	return known, err
 }
 
+func (o outbox[TTx]) usesPostgres() bool { return o.schema != "" }
+
 func (o outbox[TTx]) query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error) {
-	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.schema+"river_job"), parameters...)
+	tables := strings.NewReplacer("JOBS", o.schema+"river_job", "LEADERS", o.schema+"river_leader")
+	return o.db.QueryContext(ctx, tables.Replace(statement), parameters...)
 }
 
 // queryTexts runs a statement that returns one text in each row.

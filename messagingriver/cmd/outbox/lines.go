@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,21 +82,22 @@ func (l *jsonLines) next() (fileLine, error) {
 	return fileLine{}, io.EOF
 }
 
+// encodedLine is a line of JSON.
+type encodedLine struct {
+	lineOptions
+
+	Channel string          `json:"channel"`
+	Message json.RawMessage `json:"message"`
+}
+
 // decodeJSON decodes a line without its number.
 func decodeJSON(db database, data []byte) (fileLine, error) {
-	var encoded struct {
-		lineOptions
-
-		Channel string          `json:"channel"`
-		Message json.RawMessage `json:"message"`
+	if err := checkMembers(data); err != nil {
+		return fileLine{}, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields() // an older command would ignore the fields of a newer one
-	if err := decoder.Decode(&encoded); err != nil {
+	var encoded encodedLine
+	if err := json.Unmarshal(data, &encoded); err != nil {
 		return fileLine{}, explainJSON(err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fileLine{}, errors.New("there is something after the object; want one object in each line")
 	}
 	message, err := db.Decode(encoded.Channel, encoded.Message)
 	if err != nil {
@@ -113,16 +115,43 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 	}, nil
 }
 
+// checkMembers returns an error unless a line is one object without unknown members: an older command would ignore those of a newer one.
+func checkMembers(data []byte) error {
+	var members map[string]json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&members); err != nil {
+		return errNoObject
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something after the object; want one object in each line")
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !isMember(name) {
+			return fmt.Errorf("there is no member %q; want channel, message, campaign, priority, at or expire", name)
+		}
+	}
+	return nil
+}
+
+// isMember reports whether a line may have a member. Like package json, it ignores case.
+func isMember(name string) bool {
+	switch strings.ToLower(name) {
+	case "channel", "message", "campaign", "priority", "at", "expire":
+		return true
+	default:
+		return false
+	}
+}
+
+var errNoObject = errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
+
 // explainJSON returns the error of a line that cannot be decoded, without its content, which the error of package json may repeat.
 func explainJSON(err error) error {
-	if _, name, isUnknown := strings.Cut(err.Error(), "unknown field "); isUnknown {
-		return fmt.Errorf("there is no member %s; want channel, message, campaign, priority, at or expire", name)
-	}
 	if wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); isType && wrong.Field != "" {
 		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // behind the structs that it is in
 		return fmt.Errorf("%q must hold a string", name)
 	}
-	return errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
+	return errNoObject
 }
 
 // saysMarketing reports whether the JSON of a message says that it is marketing or that it is not.

@@ -172,36 +172,51 @@ func (f listFilter) emptyText(ctx context.Context, db database) (string, error) 
 	if f.campaign != "" {
 		return fmt.Sprintf("no %s of the campaign matches --state %s; outbox status counts its messages", f.kind(), f.state), nil
 	}
-	channels, err := db.Status(ctx)
+	counts, err := f.countByState(ctx, db)
 	if err != nil {
 		return "", err
 	}
+	found := countTexts(counts)
+	if len(found) == 0 {
+		return fmt.Sprintf("there are no %ss", f.kind()), nil
+	}
+	return fmt.Sprintf("no %s is %s; %s", f.kind(), f.state, strings.Join(found, "; ")), nil
+}
+
+// countByState returns how many messages of the channel are in each state.
+func (f listFilter) countByState(ctx context.Context, db database) (map[rivertype.JobState]int, error) {
+	channels, err := db.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
 	counts := map[rivertype.JobState]int{}
-	total := 0
 	for _, status := range channels {
-		if f.channel != "" && status.Channel != f.channel {
+		isOfChannel := f.channel == "" || status.Channel == f.channel
+		if !isOfChannel {
 			continue
 		}
 		for state, n := range status.States {
 			counts[state] += n
-			total += n
 		}
 	}
-	if total == 0 {
-		return fmt.Sprintf("there are no %ss", f.kind()), nil
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "no %s is %s", f.kind(), f.state)
+	return counts, nil
+}
+
+// countTexts returns a text for each state that has messages, such as "2 are cancelled (--state cancelled)".
+func countTexts(counts map[rivertype.JobState]int) []string {
+	var texts []string
 	for _, state := range statesInOrder() {
-		switch n := counts[state]; n {
-		case 0:
-		case 1:
-			fmt.Fprintf(&text, "; 1 is %s (--state %s)", state, state)
-		default:
-			fmt.Fprintf(&text, "; %d are %s (--state %s)", n, state, state)
+		n := counts[state]
+		if n == 0 {
+			continue
 		}
+		verb := "are"
+		if n == 1 {
+			verb = "is"
+		}
+		texts = append(texts, fmt.Sprintf("%d %s %s (--state %s)", n, verb, state, state))
 	}
-	return text.String(), nil
+	return texts
 }
 
 // statesNamed returns the states that the value of --state names.

@@ -2,10 +2,11 @@
 //
 //	outbox migrate                     creates or updates the tables
 //	outbox load FILE                   enqueues the messages of a file, each once: run it again to resume
-//	outbox status                      counts messages by channel, state and campaign, and shows pauses
+//	outbox status                      counts messages by channel, state and campaign, and shows pauses and whether a process runs
 //	outbox list                        lists the messages in a state, such as discarded or waiting, and why
 //	outbox show REFERENCE              shows what the outbox knows about a message
-//	outbox resolve sent|resend|drop    decides by reference IDs, --reason or --file
+//	outbox resolve sent|resend|notsent|drop
+//	                                   decides by reference IDs, --reason or --file
 //	outbox campaign pause|resume|cancel NAME
 //	outbox pause|resume CHANNEL        pauses or resumes a channel in all processes
 //	outbox audit                       compares the outbox with what the service lists

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -351,7 +352,7 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		out, _ = s.run(1, "resolve", "drop", "order-1")
 		assert.Equal(s, "order-1: it is completed\ndrop: 0 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "order-3")
-		assert.Equal(s, "order-3: it is available, and is sent without a decision\nresend: 0 of 1\n", out)
+		assert.Equal(s, "order-3: it is available, and needs no decision\nresend: 0 of 1\n", out)
 		s.run(0, "resolve", "drop", "order-3")
 		out, _ = s.run(1, "resolve", "resend", "order-3")
 		assert.Equal(s, "order-3: it is cancelled, and its content is deleted\nresend: 0 of 1\n", out)
@@ -443,6 +444,29 @@ func TestResolveSentNamesMessagesThatMayHaveAFallback(t *testing.T) {
 		s.work()
 		out, _ = s.run(0, "resolve", "sent", "doubt")
 		assert.Equal(s, "sent: 1 of 1\n", out)
+	})
+}
+
+// A message that was resolved as not sent is never sent again, and resolve says why.
+func TestResolveNotSentIsFinal(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")))
+		out, _ := s.run(1, "resolve", "notsent", "order-1")
+		assert.Equal(s, "order-1: it is available; notsent is for a message that is discarded with an unknown outcome\nnotsent: 0 of 1\n", out)
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+		out, _ = s.run(0, "resolve", "notsent", "order-1")
+		assert.Equal(s, "notsent: 1 of 1\n", out)
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Equal(s, "order-1: it is available, and needs no decision\nresend: 0 of 1\n", out)
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^state +cancelled\nverdict +not sent\nreason +resolved as not sent: \S`, out)
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Contains(s, out, "order-1: it is cancelled: resolved as not sent: ")
+		out, _ = s.run(0, "resolve", "sent", "order-1")
+		assert.Contains(s, out, "if the program has sent a fallback, the recipient gets both\n")
+		assert.Len(s, s.service.Sent(), 1)
 	})
 }
 
@@ -587,6 +611,66 @@ func TestStatusShowsPauses(t *testing.T) {
 		assert.Contains(s, out, "sms is paused: by a person")
 		assert.NotContains(s, out, "chatapp1 is paused")
 	})
+}
+
+// A process that was killed leaves its lease and the jobs of its messages.
+func TestStatusShowsThatNoProcessRuns(t *testing.T) {
+	onBoth(t, func(s shell) {
+		out, _ := s.run(0, "status")
+		assert.Contains(s, out, "no process is running, and none has left a trace; start a program that calls Outbox.Start\n")
+		s.workUntil(func() bool {
+			out, _ = s.run(0, "status", "--json")
+			return strings.Contains(out, `{"processes":{"running":true,"lastSeen":"20`)
+		})
+		assert.Contains(s, out, `"held":0}`)
+
+		leaders := "river_leader"
+		if s.schema != "" {
+			leaders = s.schema + "." + leaders
+		}
+		s.exec("INSERT INTO " + leaders + " (leader_id, elected_at, expires_at) VALUES ('killed', '2026-05-01 09:00:00Z', '2026-05-01 09:00:15Z')")
+		out, _ = s.run(0, "status")
+		assert.Contains(s, out, "no process is running; the last was seen at 2026-05-01T09:00:00Z; start a program that calls Outbox.Start\n")
+		assert.NotContains(s, out, "with workers")
+
+		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+line("order-2")))
+		s.exec("UPDATE JOBS SET state = 'running', attempted_at = '2026-05-01 09:00:03Z'",
+			"UPDATE JOBS SET attempted_at = '2026-05-01 09:00:05Z' WHERE args->>'reference' = 'order-2'")
+		out, _ = s.run(0, "status")
+		assert.Contains(s, out, "the last was seen at 2026-05-01T09:00:05Z;")
+		assert.Contains(s, out, "messages with workers: 2, the first since 2026-05-01T09:00:03Z; another process takes those of a killed one by 2026-05-01T09:01:20Z,")
+		out, _ = s.run(0, "status", "--json")
+		assert.Contains(s, out, `"running":false,"lastSeen":"2026-05-01T09:00:05Z","held":2,"heldSince":"2026-05-01T09:00:03Z","heldUntil":"2026-05-01T09:01:20Z"`)
+	})
+}
+
+// A lease that ended a moment ago may be that of a process that was replaced, and a young attempt is under way.
+func TestProcessesText(t *testing.T) {
+	t.Parallel()
+	const now = 1_800_000_000
+	at := func(seconds float64) sql.NullFloat64 { return sql.NullFloat64{Float64: now + seconds, Valid: true} }
+	for name, tt := range map[string]struct {
+		traces
+		want string // a part of the text, or "" for no text
+	}{
+		"leads":                      {traces{leaseEnds: at(9)}, ""},
+		"leads and works":            {traces{leaseEnds: at(9), lastAttempt: at(-1), held: 2, firstHeld: at(-39), lastHeld: at(-1)}, ""},
+		"one of two was killed":      {traces{leaseEnds: at(9), lastAttempt: at(-1), held: 2, firstHeld: at(-41), lastHeld: at(-1)}, "messages with workers: 2"},
+		"the leader was replaced":    {traces{leaseEnds: at(-9)}, ""},
+		"the leader stopped":         {traces{lastAttempt: at(-9)}, ""},
+		"the only one was killed":    {traces{leaseEnds: at(-11)}, "no process is running; the last was seen at 2027-01-15T07:59:34Z"},
+		"the only one stopped":       {traces{lastAttempt: at(-11)}, "the last was seen at 2027-01-15T07:59:49Z"},
+		"killed during its attempts": {traces{lastAttempt: at(-20), held: 1, firstHeld: at(-20), lastHeld: at(-20)}, "messages with workers: 1"},
+		"none was started":           {traces{}, "none has left a trace"},
+	} {
+		tt.now = now
+		text := tt.report().text(time.Unix(now, 0))
+		if tt.want == "" {
+			assert.Empty(t, text, name)
+			continue
+		}
+		assert.Contains(t, text, tt.want, name)
+	}
 }
 
 // After 429 with a Retry-After, the status has the time of the next request.

@@ -433,9 +433,9 @@ func TestErrorsAreOneLine(t *testing.T) {
 		}{
 			"unknown command":  {[]string{"sing"}, `unknown command "sing"`},
 			"unknown flag":     {[]string{"status", "--loud"}, "unknown flag: --loud"},
-			"unknown decision": {[]string{"resolve", "forget", "a"}, `outbox: resolve: want sent, resend or drop, got "forget"`},
-			"no messages":      {[]string{"resolve", "forget", "--reason", "x"}, `outbox: resolve: want sent, resend or drop, got "forget"`},
-			"no decision":      {[]string{"resolve"}, "outbox: resolve: want sent, resend or drop"},
+			"unknown decision": {[]string{"resolve", "forget", "a"}, `outbox: resolve: want sent, resend, notsent or drop, got "forget"`},
+			"no messages":      {[]string{"resolve", "forget", "--reason", "x"}, `outbox: resolve: want sent, resend, notsent or drop, got "forget"`},
+			"no decision":      {[]string{"resolve"}, "outbox: resolve: want sent, resend, notsent or drop"},
 			"extra argument":   {[]string{"status", "x"}, "unexpected argument: outbox status takes flags only"},
 			"unlisted state":   {[]string{"list", "--state", "sent"}, `--state is "sent"; want one of waiting, all, available, cancelled, completed, `},
 			"list channel":     {[]string{"list", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},

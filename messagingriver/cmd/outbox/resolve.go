@@ -164,27 +164,30 @@ func (r resolution) text() string {
 
 const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
 
-  sent    the message went out. It becomes completed
-  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
-          outcome is unknown is cancelled instead, and OnOutcome is called with the verdict NotSent: the program may send a fallback
-  drop    it must not be sent. It becomes cancelled, and its content is deleted. OnOutcome is not called, but if the message was sent
-          after all, a report that it failed can still lead to the fallback of your handler
+  sent     the message went out. It becomes completed
+  resend   it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
+           outcome is unknown ends as with notsent instead
+  notsent  it did not go out, and something else is sent instead. Only messages that are discarded with an unknown outcome. It becomes
+           cancelled, and a running process calls OnOutcome with the verdict NotSent: the program may send a fallback. This is final:
+           resend does not apply to it any more
+  drop     it must not be sent. It becomes cancelled, and its content is deleted. OnOutcome is not called, but if the message was sent
+           after all, a report that it failed can still lead to the fallback of your handler
 
-"outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
-compare with "outbox audit" before. With --reason, resend only for a reason that proves that no message went out, such as
-"sms.send not sent". A message whose reason is "has an unknown outcome", such as after HTTP 503, may have gone out.
+"outbox list" lists the messages that wait for a decision. If a message did go out, the recipient gets it twice after resend, and with
+its fallback after notsent: compare with "outbox audit" before. With --reason, resend only for a reason that proves that no message went
+out, such as "sms.send not sent". A message whose reason is "has an unknown outcome", such as after HTTP 503, may have gone out.
 
 It prints how many messages the decision applied to, and why it did not apply to the others. Messages are settled one by one, in
 the order in which they are named. After an error it says how many are settled and which was the last: run the command again for
-the others. Messages that are sent or dropped do not change. A message that was sent again does not change either, unless it is
-discarded once more in the meantime: then begin after the last one that was settled.
+the others. Messages that were resolved as sent or not sent, or dropped, do not change. A message that was sent again does not change
+either, unless it is discarded once more in the meantime: then begin after the last one that was settled.
 
 The exit status is 1 if no message changed.`
 
 func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
-		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
+		Use: "resolve sent|resend|notsent|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
 		Long: resolveHelp,
 		Example: `  outbox resolve sent order-17 order-18
   outbox resolve resend --reason 'sms.send not sent' --channel sms
@@ -192,7 +195,7 @@ func (op *operator) resolve() *cobra.Command {
   grep ^order- references.txt | outbox resolve sent --file -`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("resolve: want sent, resend or drop, and the messages; -h shows an example")
+				return errors.New("resolve: want sent, resend, notsent or drop, and the messages; -h shows an example")
 			}
 			return checkDecision(messagingriver.Decision(args[0]))
 		},
@@ -236,10 +239,10 @@ func (op *operator) resolve() *cobra.Command {
 // checkDecision returns an error for an unknown decision.
 func checkDecision(decision messagingriver.Decision) error {
 	switch decision {
-	case messagingriver.Sent, messagingriver.Resend, messagingriver.Drop:
+	case messagingriver.Sent, messagingriver.Resend, messagingriver.NotSent, messagingriver.Drop:
 		return nil
 	default:
-		return fmt.Errorf("resolve: want sent, resend or drop, got %q; -h shows an example", string(decision))
+		return fmt.Errorf("resolve: want sent, resend, notsent or drop, got %q; -h shows an example", string(decision))
 	}
 }
 
@@ -380,6 +383,8 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 		return "it is completed"
 	case record.Verdict == messaging.Accepted:
 		return "it was accepted, and will be completed"
+	case decision == messagingriver.NotSent:
+		return fmt.Sprintf("it is %s; notsent is for a message that is discarded with an unknown outcome", record.State)
 	case decision != messagingriver.Resend: // it changed a moment ago
 		return fmt.Sprintf("it is %s", record.State)
 	case record.State == rivertype.JobStateDiscarded, record.State == rivertype.JobStateCancelled:
@@ -396,8 +401,8 @@ func whyFinalUnchanged(record messagingriver.Record) string {
 		return expiredText(record)
 	case record.Message == nil:
 		return fmt.Sprintf("it is %s, and its content is deleted", record.State)
-	default: // it changed a moment ago
-		return fmt.Sprintf("it is %s", record.State)
+	default: // it was resolved as not sent, or changed a moment ago
+		return fmt.Sprintf("it is %s: %s", record.State, safe(record.Reason))
 	}
 }
 
@@ -412,7 +417,7 @@ func whyWaitingUnchanged(record messagingriver.Record) string {
 	case isUnknown:
 		return "it may have been sent, and will be looked up; try again when its lookup has begun"
 	default:
-		return fmt.Sprintf("it is %s, and is sent without a decision", record.State)
+		return fmt.Sprintf("it is %s, and needs no decision", record.State)
 	}
 }
 

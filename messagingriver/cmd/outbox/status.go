@@ -15,6 +15,7 @@ import (
 
 // overview is the state of the outbox.
 type overview struct {
+	Processes processes
 	Channels  []messagingriver.ChannelStatus
 	Campaigns []messagingriver.Campaign
 }
@@ -31,20 +32,26 @@ func (o overview) MarshalJSON() ([]byte, error) {
 		channels[i] = channel{status, status.Oldest.Seconds()}
 	}
 	return json.Marshal(struct {
+		Processes processes                 `json:"processes"`
 		Channels  []channel                 `json:"channels"`
 		Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
-	}{channels, o.Campaigns})
+	}{o.Processes, channels, o.Campaigns})
 }
 
 func (op *operator) status() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: noArgs,
-		Long: `Count the messages by channel, state and campaign, and show which channels are paused. "outbox list --help" explains the states.
+		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses and whether a process runs", Args: noArgs,
+		Long: `Count the messages by channel, state and campaign, and show which channels are paused and whether a process runs that sends.
+"outbox list --help" explains the states.
 
 The first four states are of messages that wait, the last three are final. The column "looked up" counts the SMS that wait and whose
 verdict is unknown: they may have been sent, and are looked up in the listing of the service. They are also counted under their
 state. The column "oldest" is how long the oldest message that is due has waited, in JSON in seconds; it includes no message that
-is looked up.`,
+is looked up.
+
+If no process runs, it says when the last was seen, as far as the tables tell: to about 10 seconds if it was killed, and by its last
+attempt if it stopped. It also says how many messages workers have, if a killed process may be one of them. Another process takes those
+up to 45 seconds after SendTimeout; the times are for 30 seconds, the default. Messages that no worker has do not wait so long.`,
 		Example: `  outbox status
   outbox status --json`,
 	}
@@ -57,7 +64,11 @@ is looked up.`,
 		if err != nil {
 			return err
 		}
-		current := overview{channels, campaigns}
+		running, err := readProcesses(cmd.Context(), db)
+		if err != nil {
+			return err
+		}
+		current := overview{running, channels, campaigns}
 		return op.print(cmd.OutOrStdout(), current, current.text())
 	})
 	return cmd
@@ -77,7 +88,7 @@ func statesInOrder() []rivertype.JobState {
 	}
 }
 
-// text returns the overview as a table, with a line for each pause, each channel with discarded messages and each campaign.
+// text returns the overview as a table, with lines about processes, pauses, discarded messages and campaigns.
 func (o overview) text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%-10s", "")
@@ -92,6 +103,7 @@ func (o overview) text() string {
 		}
 		fmt.Fprintf(&text, "%11d%10v\n", channel.LookedUp, channel.Oldest.Round(time.Second))
 	}
+	text.WriteString(o.Processes.text(time.Now()))
 	for _, channel := range o.Channels {
 		if channel.Paused {
 			fmt.Fprintf(&text, "%s is paused: %s%s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")), nextRequestText(channel))
