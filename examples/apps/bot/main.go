@@ -5,8 +5,8 @@
 //	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
 //	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
-//	go run ./examples/apps/bot questions  lists the questions for a colleague, because no reply arrived: reference ID, time, channel, person, question
-//	go run ./examples/apps/bot done ID    takes a question off the list, or several, by their reference IDs
+//	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
+//	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered
 //
 // The environment has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and the variables
 // below. It is read at the start: a new secret needs a restart.

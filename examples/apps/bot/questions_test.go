@@ -17,15 +17,15 @@ func (c *conversation) questions() map[string]string {
 	c.t.Helper()
 	var lines strings.Builder
 	require.NoError(c.t, printQuestions(c.t.Context(), c.in, &lines))
-	open := map[string]string{}
+	byQuestion := map[string]string{}
 	for line := range strings.Lines(lines.String()) {
 		columns := strings.Split(strings.TrimSpace(line), "\t")
 		require.Len(c.t, columns, 5)
 		question, err := strconv.Unquote(columns[4])
 		require.NoError(c.t, err)
-		open[question] = line
+		byQuestion[question] = line
 	}
-	return open
+	return byQuestion
 }
 
 // waitForQuestion returns the reference ID of an open question.
