@@ -89,6 +89,10 @@ func TestRepliesToAPersonAreLimited(t *testing.T) {
 	assert.Len(t, c.references(), maxReplies+1, "a STOP is confirmed")
 	c.write(messagingtest.InboundChatApp{ID: "in-other", From: "639181234567", Text: "hi"})
 	assert.Len(t, c.references(), maxReplies+2)
+	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET answer = ''")
+	require.NoError(t, err)
+	c.write(messagingtest.InboundChatApp{ID: "in-later", From: person, Text: "hi"})
+	assert.Len(t, c.references(), maxReplies+3, "questions without a reply do not count")
 }
 
 func TestPreferenceIsNoted(t *testing.T) {
