@@ -53,10 +53,10 @@ func run(ctx context.Context) error {
 	}
 
 	service.Advance(10 * time.Minute) // the test server's clock: the code has not arrived within its TTL
-	tx, err := client.SMS.Find(ctx, "code-4711")
+	transaction, err := client.SMS.Find(ctx, "code-4711")
 	if err != nil {
 		return err
 	}
-	fmt.Println("the code was sent as the SMS", tx.ID)
+	fmt.Println("the code was sent as the SMS", transaction.ID)
 	return nil
 }

@@ -26,8 +26,8 @@ type bot struct {
 	logger    *slog.Logger
 	db        *sql.DB
 	pool      *pgxpool.Pool       // of db, or nil on SQLite
-	book      *conversations.Book // of opt-outs, and of when people wrote
-	store     *sqlstore.Store     // events that were handled
+	book      *conversations.Book // opt-outs, and when people wrote
+	store     *sqlstore.Store     // the events that were handled
 	outbox    *messagingriver.Outbox[*sql.Tx]
 	sender    string // of SMS
 	channelID string // of chat app 1
@@ -69,7 +69,8 @@ func isPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
-// After a kill, the event that was being handled is taken from a call after its lease. The service may give up before that, so the lease is short.
+// After a kill, the next call of the service can handle the event only once the lease is over. The lease is short, because the service may not
+// call for long.
 const (
 	handlerTimeout = 10 * time.Second
 	lease          = 15 * time.Second
@@ -77,6 +78,7 @@ const (
 
 // build makes the parts of the bot on its database.
 func (b *bot) build(ctx context.Context, in settings) (err error) {
+	// CANCEL and END opt a person out, like STOP: if they mean something else to your bot, set Options.StopWords.
 	b.book, err = conversations.New(ctx, b.db, conversations.Options{AllChannels: true})
 	if err != nil {
 		return err
@@ -161,7 +163,7 @@ func (b *bot) errorHook() webhook.Hook {
 	}}
 }
 
-// prune deletes old events, old replies and closed windows.
+// prune deletes old events, old replies and closed windows. Open questions stay.
 func (b *bot) prune(ctx context.Context) error {
 	const keep = 7 * 24 * time.Hour
 	_, eventsErr := b.store.Prune(ctx, keep)

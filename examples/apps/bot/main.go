@@ -1,16 +1,18 @@
 // Command bot replies to SMS and to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each
 // message gets at most one reply, even if the service calls again or the process is killed. The bot confirms STOP and START, which count on
-// every channel. It sends a template if a reply comes too late for the 24-hour window of chat app 2.
+// every channel. If a reply comes too late for the 24-hour window of chat app 2, a template brings the answer.
 //
 //	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
 //	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
+//	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
+//	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered
 //
-// The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv),
-// and the variables below. It is read at the start: a new secret needs a restart.
+// The environment has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and the variables
+// below. It is read at the start: a new secret needs a restart.
 //
-//	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, without the outbox of another program, or the path of an SQLite
-//	                file, for one process
+//	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, of a database without the outbox of another program, or the path of
+//	                an SQLite file, if only one process serves
 //	BOT_ADDRESS     where the bot listens, such as :8080
 //	BOT_URL         where the service calls it, such as https://bot.example.com
 //	BOT_SENDER      the number from which the bot sends SMS, and to which people reply
@@ -43,10 +45,18 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
-	commands := map[string]func(context.Context, settings) error{"migrate": migrate, "serve": listenAndServe}
+	references := args[1:]
+	commands := map[string]func(context.Context, settings) error{
+		"migrate":   migrate,
+		"serve":     listenAndServe,
+		"questions": func(ctx context.Context, in settings) error { return printQuestions(ctx, in, os.Stdout) },
+		"done":      func(ctx context.Context, in settings) error { return closeQuestions(ctx, in, references) },
+	}
 	run, isKnown := commands[args[0]]
-	if !isKnown {
-		return errors.New("usage: bot [migrate | serve]")
+	needsReferences := args[0] == "done"
+	hasReferences := len(references) > 0
+	if !isKnown || hasReferences != needsReferences {
+		return errors.New("usage: bot [migrate | serve | questions | done ID...]")
 	}
 	in, err := settingsFromEnv()
 	if err != nil {

@@ -100,6 +100,7 @@ func newFileOrServer(t *testing.T) string {
 type conversation struct {
 	t       *testing.T
 	service *messagingtest.Server
+	in      settings
 	bot     *bot
 	server  *httptest.Server
 }
@@ -110,9 +111,10 @@ func newConversation(t *testing.T) *conversation {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	c := &conversation{t: t, service: messagingtest.NewServer(t), server: server}
-	in, err := demoSettings(newDatabase(t), "http://"+server.Listener.Addr().String(), c.service)
+	var err error
+	c.in, err = demoSettings(newDatabase(t), "http://"+server.Listener.Addr().String(), c.service)
 	require.NoError(t, err)
-	c.bot, err = open(t.Context(), in)
+	c.bot, err = open(t.Context(), c.in)
 	require.NoError(t, err)
 	require.NoError(t, c.bot.outbox.Start(t.Context()))
 	server.Config.Handler = c.bot
@@ -182,7 +184,7 @@ func TestConfirmStopAndStart(t *testing.T) {
 			assert.Equal(t, "You will get no more messages. Write START to get them again.", c.reply().Text)
 			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-2", From: person, Text: "stop"}) // no reply
 			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-3", From: person, Text: "START"})
-			assert.Equal(t, "You will get our messages.", c.reply().Text)
+			assert.Equal(t, "You will get our messages again.", c.reply().Text)
 			sent := c.service.Sent()
 			assert.Len(t, sent, 2)
 			assert.Equal(t, channel, sent[0].Channel)
@@ -217,8 +219,20 @@ func TestTemplateIfTheWindowIsClosed(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
-	assert.Equal(t, "template", c.reply().Kind)
+	template := c.reply()
+	assert.Equal(t, "template", template.Kind)
+	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order.")
 	assert.Len(t, c.service.Sent(), 1)
+	assert.Eventually(t, func() bool { return len(c.questions()) == 0 }, time.Minute, 20*time.Millisecond, "the template answers")
+}
+
+// The platform refuses a line break in a parameter.
+func TestTemplateHasTheAnswerInOneLine(t *testing.T) {
+	t.Parallel()
+	template, isChatApp2 := new(bot).template(replyRow{answer: "Monday\n9:00\tto  17:00"}).(chatapp2.Message)
+	require.True(t, isChatApp2)
+	want := []chatapp2.Component{chatapp2.Body("Monday 9:00 to 17:00")}
+	assert.Equal(t, chatapp2.Template{Name: "late_answer", Language: "en_US", Components: want}, template.Content)
 }
 
 func TestTemplateForAPersonWhoseNumberIsNotKnown(t *testing.T) {
@@ -274,7 +288,9 @@ func TestTemplateForAReplyThatIsReportedAsTooLate(t *testing.T) {
 			require.Equal(t, http.StatusOK, result.StatusCode)
 		}
 	}
-	assert.Equal(t, "template", c.reply().Kind)
+	template := c.reply()
+	assert.Equal(t, "template", template.Kind)
+	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order.")
 	assert.Len(t, c.service.Sent(), 2)
 }
 
@@ -463,7 +479,7 @@ func TestNoTemplateForATemplate(t *testing.T) {
 
 	refused := messagingriver.Outcome{
 		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
-		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(person, menu.ReferenceID),
+		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(replyRow{person: person, reference: menu.ReferenceID}),
 	}
 	require.NoError(t, c.bot.noteOutcome(t.Context(), refused))
 	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())
@@ -594,5 +610,7 @@ func TestServeFails(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	require.ErrorContains(t, command(t.Context(), []string{"server"}), "usage: bot [migrate | serve]")
+	for _, args := range [][]string{{"server"}, {"done"}, {"questions", "reply-1"}} {
+		require.ErrorContains(t, command(t.Context(), args), "usage: bot [migrate | serve | questions | done ID...]")
+	}
 }

@@ -25,8 +25,7 @@ func (b *bot) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 	b.logger.WarnContext(ctx, "bot: a message was not accepted", "reference_id", outcome.Reference,
 		"verdict", outcome.Verdict, "error", outcome.Err, "to_do", toDo(outcome))
 	if isReplaced(outcome) {
-		reply := outcome.Message.(chatapp2.Message)
-		return b.replaceUnsent(ctx, outcome.Key, reply.To)
+		return b.replaceUnsent(ctx, outcome.Key)
 	}
 	return nil
 }
@@ -46,15 +45,15 @@ func toDo(outcome messagingriver.Outcome) string {
 	case outcome.Verdict == messaging.Unknown:
 		return `it may have gone out: see "outbox list", and decide by "outbox resolve"`
 	case errors.Is(outcome.Err, messaging.ErrOptedOut):
-		return "someone who opted out wrote again: the number is in bot_reply; call, or write by hand"
+		return `someone who opted out wrote again: see "bot questions", and call, or write by hand`
 	default:
-		return "see the error"
+		return `see the error, and for a reply "bot questions"`
 	}
 }
 
 // replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
 // longer resend it. If replaceUnsent is called again, the reply is gone, and no second template is sent.
-func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to string) error {
+func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -64,10 +63,23 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key, to stri
 	if err != nil || dropped == 0 { // a person has resent it
 		return err
 	}
-	if err = b.enqueue(ctx, tx, b.template(to, key.Reference)); err != nil {
-		return b.skipInvalid(ctx, err)
+	late, isFound, err := lockReply(ctx, tx, "", key.Reference)
+	if err != nil || !isFound { // a colleague has answered
+		return err
+	}
+	if err = b.replace(ctx, tx, late); err != nil {
+		return err
 	}
 	return tx.Commit()
+}
+
+// replace enqueues a template in place of a reply. The row of the reply is then the row of the template.
+func (b *bot) replace(ctx context.Context, tx *sql.Tx, late replyRow) error {
+	template := prefixTemplate + late.reference
+	if err := b.enqueue(ctx, tx, b.template(late)); err != nil {
+		return b.skipInvalid(ctx, err, template)
+	}
+	return setReference(ctx, tx, late.reference, template)
 }
 
 // report completes a message whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
@@ -97,28 +109,28 @@ func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.Deliver
 	if err != nil {
 		return err
 	}
-	reply, isFound, err := lockReply(ctx, tx, report)
+	row, isFound, err := lockReply(ctx, tx, report.ID, report.ReferenceID)
 	if err != nil {
 		return err
 	}
 	if !isFound && isEarly {
 		return webhook.RetryLater(time.Second)
 	}
-	if !isFound || !report.Status.Supersedes(reply.status) {
+	if !isFound || !report.Status.Supersedes(row.status) {
 		return nil
 	}
 	if report.Status.Failed() {
-		b.logger.WarnContext(ctx, "bot: a message was not delivered", "report", report)
+		b.logger.WarnContext(ctx, "bot: a message was not delivered", "reference_id", row.reference, "report", report)
 	}
-	if err = setStatus(ctx, tx, reply.reference, report.Status); err != nil {
+	if err = setStatus(ctx, tx, row.reference, report.Status); err != nil {
 		return err
 	}
 	wasTooLate := report.Status.Failed() && report.ErrorCode == windowClosed
-	if reply.channel != "chatapp2" || !wasTooLate {
+	isChatApp2Reply := row.channel == "chatapp2" && strings.HasPrefix(row.reference, prefixReply)
+	if !wasTooLate || !isChatApp2Reply {
 		return nil
 	}
-	err = b.enqueue(ctx, tx, b.template(reply.person, reply.reference))
-	return b.skipInvalid(ctx, err)
+	return b.replace(ctx, tx, row)
 }
 
 // windowClosed is the platform's code for a reply that it accepted after the window had closed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/chatapp2"
@@ -17,19 +18,21 @@ type inbound struct {
 	conversations.Inbound
 
 	id          string // of the message, or empty
+	question    string // in words, for a colleague
 	isAmbiguous bool   // From may be someone else
 	isInGroup   bool   // a reply to From would surprise the person
-	isQuestion  bool   // the person wrote something, and did not only react to an earlier message or change it
+	isQuestion  bool
 }
 
 func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
-	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, isAmbiguous: m.Ambiguous, isQuestion: true})
+	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, question: m.Text, isAmbiguous: m.Ambiguous, isQuestion: true})
 }
 
 func (b *bot) receiveChat(ctx context.Context, m webhook.ChatMessage) error {
 	return b.receive(ctx, inbound{
 		Inbound:     conversations.FromChat(m),
 		id:          m.ID,
+		question:    cmp.Or(m.PlainText(), fmt.Sprintf("%T", m.Content)), // such as webhook.Media
 		isAmbiguous: m.Ambiguous,
 		isInGroup:   m.GroupID != "",
 		isQuestion:  isQuestion(m.Content),
@@ -67,16 +70,23 @@ func (b *bot) receive(ctx context.Context, m inbound) error {
 		return nil
 	case m.isInGroup:
 		return nil
-	case decision.OptOut || decision.OptIn:
+	case decision.OptOut, decision.Changed: // a START that changes nothing is a question
 		return b.confirm(ctx, tx, m, decision)
 	case !m.isQuestion:
 		return nil
 	}
+	text, buttons := answer(m)
+	return b.reply(ctx, tx, m, text, buttons...)
+}
+
+// answer returns the answer to a question, with buttons for chat app 2. Write your own. If it uses the database, pass it the transaction: on SQLite
+// there is no other connection.
+func answer(m inbound) (text string, buttons []chatapp2.ReplyButton) {
 	word := cmp.Or(m.ButtonID, m.ButtonTitle, strings.TrimSpace(m.Text)) // the ID of a tapped button is like a text
 	if strings.EqualFold(word, "order") {
-		return b.reply(ctx, tx, m, "Your order is on its way.")
+		return "Your order is on its way.", nil
 	}
-	return b.reply(ctx, tx, m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
+	return "Hi. Write ORDER to ask for your order.", []chatapp2.ReplyButton{{ID: "order", Title: "Order"}}
 }
 
 // notePreference notes that a person stopped or resumed marketing in the app.

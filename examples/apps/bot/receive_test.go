@@ -78,13 +78,21 @@ func TestRepliesToAPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	for i := range maxReplies + 2 {
-		c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", i), From: person, Text: "You will hear from us."})
+		c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", i), From: person, Text: fmt.Sprint("Where is my order ", i)})
 	}
 	assert.Len(t, c.references(), maxReplies)
+	questions := c.questions()
+	require.Len(t, questions, 2, "a colleague sees both")
+	assert.Contains(t, questions["Where is my order 20"], "\tchatapp2\t\""+person+"\"\t")
+	assert.Contains(t, questions, "Where is my order 21")
 	c.write(messagingtest.InboundChatApp{ID: "in-stop", From: person, Text: "STOP"})
 	assert.Len(t, c.references(), maxReplies+1, "a STOP is confirmed")
 	c.write(messagingtest.InboundChatApp{ID: "in-other", From: "639181234567", Text: "hi"})
 	assert.Len(t, c.references(), maxReplies+2)
+	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET answer = ''")
+	require.NoError(t, err)
+	c.write(messagingtest.InboundChatApp{ID: "in-later", From: person, Text: "hi"})
+	assert.Len(t, c.references(), maxReplies+3, "questions without a reply do not count")
 }
 
 func TestPreferenceIsNoted(t *testing.T) {

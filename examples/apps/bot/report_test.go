@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -116,50 +115,13 @@ func TestEarlyReport(t *testing.T) {
 		require.Len(t, results, 1)
 		assert.Equal(t, tt.want, results[0].StatusCode, tt)
 	}
-	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET enqueued = $1", time.Now().Add(-25*time.Hour).Unix())
+	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET asked = $1", time.Now().Add(-25*time.Hour).Unix())
 	require.NoError(t, err)
 	report := messagingtest.DeliveryReport{ID: "another", Status: "delivered"}
 	results := c.service.CallWebhook(t.Context(), c.server.URL+"/hooks/delivery?key="+demoSecret, report)
 	require.Len(t, results, 1)
 	assert.Equal(t, http.StatusOK, results[0].StatusCode, "a person has resolved the reply")
 	require.NoError(t, c.bot.outbox.Start(t.Context()))
-}
-
-// The query of examples/README.md finds a person who opted out and wrote again, and one whose reply failed.
-func TestQueryForPeopleWithoutAReply(t *testing.T) {
-	t.Parallel()
-	const query = "SELECT channel, person, reference, status FROM bot_reply " +
-		"WHERE (message_id = '' AND status = '') OR status IN ('failed', 'expired', 'rejected')"
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	require.Contains(t, strings.Join(strings.Fields(string(readme)), " "), query)
-
-	const optedOut, failed = "639181234567", "639191234567"
-	c := newConversation(t)
-	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
-	c.reply()
-	c.write(messagingtest.InboundChatApp{ID: "in-2", From: failed, Text: "hi"})
-	report := messagingtest.DeliveryReport{ReferenceID: c.replyTo(failed).ReferenceID, Status: "failed"}
-	c.call("delivery", report)
-	require.NoError(t, c.bot.outbox.PauseChannel(t.Context(), "chatapp2"))
-	time.Sleep(2500 * time.Millisecond) // until the process has heard of it
-	c.write(messagingtest.InboundChatApp{ID: "in-3", From: optedOut, Text: "hi"})
-	c.write(messagingtest.InboundChatApp{ID: "in-4", From: optedOut, Text: "STOP"})
-	require.NoError(t, c.bot.outbox.ResumeChannel(t.Context(), "chatapp2"))
-	findPeople := func() (people []string) {
-		rows, err := c.bot.db.QueryContext(t.Context(), query)
-		require.NoError(t, err)
-		defer rows.Close()
-		for rows.Next() {
-			var channel, person, reference, status string
-			require.NoError(t, rows.Scan(&channel, &person, &reference, &status))
-			people = append(people, person)
-		}
-		require.NoError(t, rows.Err())
-		return people
-	}
-	require.Eventually(t, func() bool { return len(findPeople()) == 2 }, time.Minute, 50*time.Millisecond)
-	assert.ElementsMatch(t, []string{optedOut, failed}, findPeople())
 }
 
 // A status that PostgreSQL refuses does not keep others of its batch from being handled.

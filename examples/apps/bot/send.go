@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -22,25 +23,30 @@ const (
 	prefixTemplate     = "template-"
 )
 
-// maxReplies is how many replies a person gets in an hour. Two bots that answer each other would otherwise never end.
+// maxReplies is how many replies a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague answers further
+// questions; see printQuestions.
 const maxReplies = 20
 
-// reply enqueues a reply. Its reference ID does not depend on m.id, which may be empty: the transaction of the event already ensures one reply to
-// each message.
+// reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
+// reply: the transaction also notes that the event was handled.
 func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, buttons ...chatapp2.ReplyButton) error {
+	row := replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
 	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
 	if err != nil {
 		return err
 	}
 	if count >= maxReplies {
-		b.logger.WarnContext(ctx, "bot: a person, or another bot, gets no more replies for now", "channel", m.Channel.String())
-		return nil
+		b.logger.WarnContext(ctx, `bot: too many questions of a person, or of another bot: see "bot questions"`, "reference_id", row.reference)
+		return addReply(ctx, tx, row)
 	}
-	reference := prefixReply + rand.Text()
-	if err = b.enqueue(ctx, tx, b.message(m, reference, text, buttons...)); err != nil {
-		return b.skipInvalid(ctx, err)
+	enqueueErr := b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
+	if err = b.skipInvalid(ctx, enqueueErr, row.reference); err != nil {
+		return err
 	}
-	return addReply(ctx, tx, messagingriver.Key{Channel: m.Channel.String(), Reference: reference}, m.From)
+	if enqueueErr == nil {
+		row.answer = text
+	}
+	return addReply(ctx, tx, row)
 }
 
 // confirm confirms a STOP or START that changed something. The guard is not asked, because it would deny the confirmation of a STOP. A day later a
@@ -49,14 +55,15 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	if !decision.Changed {
 		return nil
 	}
-	text := "You will get our messages."
+	text := "You will get our messages again."
 	if decision.OptOut {
 		text = "You will get no more messages. Write START to get them again."
 	}
-	confirmation := b.message(m, prefixConfirmation+rand.Text(), text)
+	reference := prefixConfirmation + rand.Text()
+	confirmation := b.message(m, reference, text)
 	options := messagingriver.InsertOptions{Unguarded: true, Expire: 24 * time.Hour}
 	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, options)
-	return b.skipInvalid(ctx, err)
+	return b.skipInvalid(ctx, err, reference)
 }
 
 // message returns a message to the person who wrote m, on the same channel. Only chat app 2 has buttons, so the text says what to write.
@@ -75,14 +82,16 @@ func (b *bot) message(m inbound, reference, text string, buttons ...chatapp2.Rep
 	return chatapp2.Message{To: m.From, ReplyTo: m.id, ReferenceID: reference, CallbackURL: b.callback, Content: content}
 }
 
-// template returns the template in place of the reply with a reference ID. The template's own reference ID depends on it, so a reply has one
+// template returns the template that brings the answer of a reply that was too late. Create it in your account, in the category utility, with a body
+// such as "You asked us a question. Our answer: {{1}} Write to us if you have another one." The reference ID depends on the reply, so a reply has one
 // template, even if its failure is reported twice.
-func (b *bot) template(to, reference string) messaging.Message {
+func (b *bot) template(late replyRow) messaging.Message {
+	answer := strings.Join(strings.Fields(late.answer), " ") // the platform refuses line breaks here
 	return chatapp2.Message{
-		To:          to,
-		ReferenceID: prefixTemplate + reference,
+		To:          late.person,
+		ReferenceID: prefixTemplate + late.reference,
 		CallbackURL: b.callback,
-		Content:     chatapp2.Template{Name: "sorry_for_the_wait", Language: "en_US"},
+		Content:     chatapp2.Template{Name: "late_answer", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
 	}
 }
 
@@ -92,11 +101,11 @@ func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, message messaging.Message
 	return err
 }
 
-// skipInvalid logs and drops the error of a message that can never be sent, such as one to a number with spaces. If the handler returned the
-// error, the service would call again and again.
-func (b *bot) skipInvalid(ctx context.Context, err error) error {
+// skipInvalid logs and drops the error of a message that can never be sent, such as to a number with spaces. If the handler returned the error, the
+// service would call again and again.
+func (b *bot) skipInvalid(ctx context.Context, err error, reference string) error {
 	if errors.Is(err, messaging.ErrInvalid) {
-		b.logger.WarnContext(ctx, "bot: a message gets no reply", "error", err) // the error has no number
+		b.logger.WarnContext(ctx, "bot: a message cannot be sent", "reference_id", reference, "error", err) // the error has no number
 		return nil
 	}
 	return err

@@ -35,7 +35,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	return b.serveOn(ctx, listener)
 }
 
-// serveOn serves the bot until the context ends. Then requests in flight end, and the next process sends the other replies.
+// serveOn serves the bot until the context ends, and then completes the requests in flight. The next process sends the replies that wait.
 func (b *bot) serveOn(ctx context.Context, listener net.Listener) error {
 	server := newServer(&b.ServeMux)
 	served := make(chan error, 1)
