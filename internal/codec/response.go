@@ -122,7 +122,12 @@ func (s *Send) decode(body []byte) (message, error) {
 	}
 	m := s.readMessage(&d)
 	if d.notJSON != nil {
-		return s.asText(m, d.notJSON)
+		m.IsText = true
+		m.FromService = s.knowsText(&m)
+		if !m.FromService {
+			return message{}, d.notJSON
+		}
+		return m, nil
 	}
 	m.IsStructured = d.has(root) && !d.values[root].IsScalar()
 	s.readLists(&m, &d, s.lists)
@@ -136,14 +141,9 @@ func (s *Send) decode(body []byte) (message, error) {
 	return m, nil
 }
 
-// asText returns a response that is plain text, or an error if the contract does not know the text. A text names no message.
-func (s *Send) asText(m message, notJSON error) (message, error) {
+// knowsText reports whether the contract knows a response that is plain text, by its code or its status.
+func (s *Send) knowsText(m *message) bool {
 	_, isSuccess := s.responses.meaning(m.Code)
 	isKnownStatus := m.status.accepts || m.status.refuses
-	m.IsText = true
-	m.FromService = m.Class != "" || isKnownStatus || isSuccess
-	if !m.FromService {
-		return message{}, notJSON
-	}
-	return m, nil
+	return m.Class != "" || isKnownStatus || isSuccess
 }
