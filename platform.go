@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
@@ -109,7 +110,7 @@ func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 	if !isShortCode(j.response.Code) {
 		j.platform = platformClassOf(j.response.Code)
 	}
-	isClean := isSuccess(out.StatusCode) && j.response.Uncertain == ""
+	isClean := isSuccess(out.StatusCode) && j.response.Reason == ""
 	if j.platform == 0 && !isClean {
 		j.platform = platformClassOf(platformCode(out.Body))
 	}
@@ -117,7 +118,10 @@ func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 		return
 	}
 	j.response.FromService = true
-	j.response.Refused = !j.response.NamesMessage()
+	isProof := j.response.Claim != codec.Contradictory && !j.response.NamesMessage()
+	if isProof {
+		j.response.Claim = codec.Refuses
+	}
 }
 
 // isShortCode reports whether a code, such as 4 or 190, does not show by itself that it is the platform's.

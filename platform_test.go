@@ -100,7 +100,7 @@ func TestPlatformCodesUnderAnotherContract(t *testing.T) {
 	}
 }
 
-// A code of the platform in a success is a refusal, unless the response names a message.
+// A code of the platform in a success is a refusal, unless the response names a message. Then only a status can refuse it.
 func TestPlatformCodeInASuccess(t *testing.T) {
 	service := &troubled{status: 200, body: platformError("131026")}
 	_, err := service.client(t).ChatApp2.Send(t.Context(), chatMessage(hello.To))
@@ -109,6 +109,13 @@ func TestPlatformCodeInASuccess(t *testing.T) {
 	service.body = `{"id":"m1","code":131026}`
 	_, err = service.client(t).ChatApp2.Send(t.Context(), chatMessage(hello.To))
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+
+	names, err := contract.Parse([]byte(`{"chatapp2.send": {"refused": ["failed"]}}`))
+	require.NoError(t, err)
+	service.body = `{"id":"m1","status":"failed","code":131026}`
+	_, err = service.client(t, messaging.WithContract(names)).ChatApp2.Send(t.Context(), chatMessage(hello.To))
+	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err), "the contract says that the status refuses the message")
+	assert.True(t, messaging.MayHaveBeenSent(err))
 }
 
 // A short code outside of the platform's own form may be a code of the service with any meaning, such as "pending".

@@ -30,16 +30,19 @@ type throttle struct {
 	mu             sync.Mutex // guards all fields
 	state          throttleState
 	limiter        *rate.Limiter // nil until the throttle first turns on
-	restoreRate    float64       // messages a second that the service accepted before the throttle turned on; 0 once it accepts one again
-	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages  bool          // a throttled message was left unknown. The throttle is careful from then on: see isTooFast, slower and growth
+	losesMessages  bool          // a throttled message was left unknown. The throttle is careful from then on: see isTooFast, next and growth
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
+	// To probe:
+	restoreRate   float64       // what the service accepted before the throttle turned on, a second; 0 once it accepts a message again
+	probeAccepted chan struct{} // closed when the service accepts a probe; nil before the first
+
+	// To find the rate:
+	period         throttleCounts
+	previous       throttleCounts
 	countFrom      time.Time // responses to messages that began before say nothing about the present rate
 	throttledInRow int       // responses
 	quietPeriods   int       // in a row, steady and without a throttled response
-	period         throttleCounts
-	previous       throttleCounts
 }
 
 func newThrottle() *throttle {
@@ -69,11 +72,18 @@ type throttleCounts struct {
 	throttled int
 }
 
-// isHigh reports whether more than a tenth of the responses were throttled.
-func (c *throttleCounts) isHigh() bool { return 10*c.throttled > c.accepted+c.throttled }
+// responses returns how many responses came.
+func (c *throttleCounts) responses() int { return c.accepted + c.throttled }
 
-// perSecond returns the rate of n messages in a time. A time shorter than a fifth of a period counts as a fifth, so that a few messages at its
-// beginning do not make a high rate.
+// isHigh reports whether more than a tenth of the responses were throttled.
+func (c *throttleCounts) isHigh() bool { return 10*c.throttled > c.responses() }
+
+// usedRate returns how many messages a second were sent, with the next one.
+func (c *throttleCounts) usedRate(now time.Time) float64 {
+	return float64(c.begun+1) / now.Sub(c.startedAt).Seconds()
+}
+
+// perSecond returns a rate. A time that is too short to say anything counts as a fifth of a period.
 func perSecond(n int, in time.Duration) float64 {
 	return float64(n) / max(in, throttlePeriod/5).Seconds()
 }
@@ -124,7 +134,7 @@ func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{})
 	return wait, probeAccepted
 }
 
-// giveUpIn returns how long until the service has throttled every message for the given time.
+// giveUpIn returns how long until the service has throttled every message for a time.
 func (t *throttle) giveUpIn(after time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,33 +190,38 @@ func (t *throttle) recordAccepted(now time.Time) {
 func (t *throttle) recordThrottled(now time.Time) {
 	t.period.throttled++
 	t.throttledInRow++
-	acceptsNone := t.throttledInRow >= minThrottled
 	switch t.state {
 	case throttleOff:
-		isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
-		if acceptsNone || isHigh {
-			t.turnOn(now, acceptsNone)
+		throttlesMany := t.period.throttled >= minThrottled && t.period.isHigh()
+		if t.acceptsNone() || throttlesMany {
+			t.turnOn(now)
 		}
 	case throttleSearching, throttleSteady:
-		if acceptsNone && t.restoreRate > 0 {
+		if t.acceptedBefore() && t.acceptsNone() {
 			t.probe(now)
 		}
-	case throttleProbing:
+	case throttleProbing: // until a message is accepted
 	}
 }
 
+// acceptsNone reports whether so many responses in a row were throttled that the service seems to accept no message.
+func (t *throttle) acceptsNone() bool { return t.throttledInRow >= minThrottled }
+
+// acceptedBefore reports whether the service accepted messages before the throttle turned on, and none since.
+func (t *throttle) acceptedBefore() bool { return t.restoreRate > 0 }
+
 // turnOn starts with half of the recent rate. If the service accepted messages and now accepts none, it starts to probe.
-func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
+func (t *throttle) turnOn(now time.Time) {
 	t.limiter = rate.NewLimiter(minRate, 1)
 	if t.previous.accepted > 0 {
 		t.restoreRate = t.acceptedRate(now)
 	}
-	if acceptsNone && t.restoreRate > 0 {
+	if t.acceptedBefore() && t.acceptsNone() {
 		t.probe(now)
 		return
 	}
-	sent := t.period.accepted + t.period.throttled
-	t.enter(throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2, now)
+	sentRate := perSecond(t.period.responses(), now.Sub(t.period.startedAt))
+	t.enter(throttleSearching, sentRate/2, now)
 }
 
 // probe sends single messages until the service accepts one.
@@ -225,23 +240,35 @@ func (t *throttle) endProbe(now time.Time) {
 func (t *throttle) enter(state throttleState, newRate float64, now time.Time) {
 	t.state = state
 	t.setRate(newRate)
-	t.ignoreEarlier(now)
+	t.countAnew(now)
 	t.nextPeriod(now)
 }
 
-// tick ends the period if it is over, and sets the state and the rate for the next one. The states off and probing end with a response, not with
-// a period.
+// tick ends the period if it is over. The period decides about the state and the rate only while searching or steady; otherwise a response does.
 func (t *throttle) tick(now time.Time) {
 	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
 	if t.state == throttleSearching || t.state == throttleSteady {
-		state, newRate := t.next(now) // before countQuiet counts this period
-		t.countQuiet(now)             // before the state changes, because the period belongs to the old one
-		t.state = state
-		t.setRate(newRate)
+		t.adapt(now)
 	}
 	t.nextPeriod(now)
+}
+
+// adapt sets the state and the rate that follow from a period of searching or steady, and counts the period. The rate grows by the number of quiet
+// periods before this one.
+func (t *throttle) adapt(now time.Time) {
+	state, newRate := t.next(now)
+	switch {
+	case t.isTooFast():
+		t.countAnew(now)
+	case t.period.throttled > 0:
+		t.quietPeriods = 0
+	case t.period.accepted > 0 && t.state == throttleSteady:
+		t.quietPeriods++
+	}
+	t.state = state
+	t.setRate(newRate)
 }
 
 func (t *throttle) nextPeriod(now time.Time) {
@@ -255,41 +282,24 @@ func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
 	limit := t.limit()
 	accepted := t.acceptedRate(now)
 	higher := limit * (1 + t.growth())
+	isTooFast := t.isTooFast()
+	isFarTooFast := isTooFast && accepted < limit/5
+	isFarAboveUse := higher > 4*t.period.usedRate(now)
 	switch {
-	case t.isTooFast():
-		return t.slower(limit, accepted)
+	case isFarTooFast:
+		return throttleSearching, limit / 4
+	case isTooFast && t.losesMessages:
+		return throttleSteady, min(0.85*limit, 0.9*accepted)
+	case isTooFast:
+		return throttleSteady, 0.85 * limit
 	case t.period.accepted == 0:
 		return t.state, limit
 	case t.period.throttled > 0:
 		return throttleSteady, limit
-	case higher > 4*t.usedRate(now):
-		return throttleOff, float64(rate.Inf) // if reserve ended the period, its message still takes a turn
+	case isFarAboveUse:
+		return throttleOff, float64(rate.Inf) // reserve still takes a turn if it ended the period
 	default:
 		return t.state, higher
-	}
-}
-
-// slower returns the state and the rate that follow from a period that was too fast. limit is its rate, and accepted what the service accepted.
-func (t *throttle) slower(limit, accepted float64) (throttleState, float64) {
-	switch {
-	case accepted < limit/5:
-		return throttleSearching, limit / 4
-	case t.losesMessages:
-		return throttleSteady, min(0.85*limit, 0.9*accepted)
-	default:
-		return throttleSteady, 0.85 * limit
-	}
-}
-
-// countQuiet counts the steady periods in a row without a throttled response. It begins again if the period was too fast.
-func (t *throttle) countQuiet(now time.Time) {
-	switch {
-	case t.isTooFast():
-		t.ignoreEarlier(now)
-	case t.period.throttled > 0:
-		t.quietPeriods = 0
-	case t.period.accepted > 0 && t.state == throttleSteady:
-		t.quietPeriods++
 	}
 }
 
@@ -306,11 +316,6 @@ func (t *throttle) growth() float64 {
 		doublings := min(t.quietPeriods/2, 6)
 		return min(slowest*float64(int(1)<<doublings), 1)
 	}
-}
-
-// usedRate returns how many messages a second were sent in the period, with the next one.
-func (t *throttle) usedRate(now time.Time) float64 {
-	return float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
 }
 
 // isTooFast reports whether the service throttled too many messages of the period. One is too many if a throttled message may be lost.
@@ -330,8 +335,8 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-// ignoreEarlier begins to count again, without the responses to messages that began before now, because the rate was different then.
-func (t *throttle) ignoreEarlier(now time.Time) {
+// countAnew ignores the responses to messages that began before, because the rate was different then.
+func (t *throttle) countAnew(now time.Time) {
 	t.countFrom = now
 	t.throttledInRow = 0
 	t.quietPeriods = 0

@@ -106,8 +106,8 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
 		j.reason = "the response is a part of one"
-	case r.Contradiction != "":
-		j.reason = r.Contradiction
+	case r.Claim == codec.Contradictory:
+		j.reason = r.Reason
 	case hasOtherReference(r, call.ReferenceID):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
 			"set response.reference to []"
@@ -119,13 +119,13 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 		j.reason = "the response could not be read to its end"
 	case j.notJSON != nil:
 		j.reason = "the response is " + j.notJSON.Error()
-	case r.Refused:
+	case r.Claim == codec.Refuses:
 		j.verdict = Refused
 		j.hasMessage, _ = e.codec.Names(out.Body, textOf(call, "to"))
-	case r.Uncertain != "":
-		j.reason = r.Uncertain
-	default:
+	case r.Claim == codec.Accepts:
 		j.verdict = Accepted
+	default:
+		j.reason = r.Reason
 	}
 	return j
 }

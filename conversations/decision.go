@@ -92,7 +92,7 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64
 	if _, err := b.exec(ctx, tx, updateSame, values); err != nil {
 		return 0, err
 	}
-	return b.exec(ctx, tx, insertChanged, values)
+	return b.exec(ctx, tx, insertChanged(), values)
 }
 
 // datedDecision is the decision with its dates, for WITH. It arrives after every other decision of the person, even if the clock of the database
@@ -117,7 +117,8 @@ const updateSame = `
 
 // insertChanged inserts a row for each channel and name, in the order in which rows are locked. A row that is there already changes if it holds
 // the opposite decision, unless the service dates the new decision earlier: an opt-in by any time, an opt-out by more than lateStop.
-const insertChanged = `
+func insertChanged() string {
+	return `
 	WITH target(channel) AS (VALUES @channelRows),
 	person(name) AS (VALUES @nameRows),` + datedDecision + `
 	INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
@@ -131,35 +132,37 @@ const insertChanged = `
 			WHEN excluded.arrived_at > conversation_decision.arrived_at THEN excluded.arrived_at
 			ELSE conversation_decision.arrived_at + 1
 		END
-	WHERE conversation_decision.is_out <> excluded.is_out AND NOT (
-		conversation_decision.dated_at > 0 AND excluded.dated_at > 0 AND (
-			(excluded.is_out = 0 AND excluded.dated_at < conversation_decision.dated_at)
-			OR (excluded.is_out = 1 AND excluded.dated_at < conversation_decision.dated_at - @lateStop)
-		)
-	)`
+	WHERE conversation_decision.is_out <> excluded.is_out
+	AND NOT (excluded.is_out = 0 AND ` + datedBefore("excluded", "conversation_decision", "0") + `)
+	AND NOT (excluded.is_out = 1 AND ` + datedBefore("excluded", "conversation_decision", "@lateStop") + `)`
+}
+
+// datedBefore is the condition that the service dates one row earlier than another, by more than a margin in milliseconds. A row without a date of
+// the service is neither earlier nor later.
+func datedBefore(earlier, later, margin string) string {
+	return fmt.Sprintf("(%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[1]s.dated_at < %[2]s.dated_at - %[3]s)", earlier, later, margin)
+}
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
 func (b *Book) isOut(ctx context.Context, tx *sql.Tx, s scope, channel messaging.Channel) (bool, error) {
-	stops, err := b.countStops(ctx, tx, s, []string{channel.String()}, false)
+	stops, err := b.countStops(ctx, tx, s, []string{channel.String()}, appliesToScope)
 	return stops > 0, err
 }
 
 // countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
 // channels on which a decision of the person counts.
 func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, s scope) (int, error) {
-	return b.countStops(ctx, tx, s, b.decisionChannels(s.channel), true)
+	return b.countStops(ctx, tx, s, b.decisionChannels(s.channel), isOfScope)
 }
 
-// countStops returns on how many of the channels a person opted out. An opt-out counts if it is of exactly the sender and the kind of the scope or,
-// if isExact is false, if it applies to them.
-func (b *Book) countStops(ctx context.Context, tx *sql.Tx, s scope, channels []string, isExact bool) (count int, err error) {
-	err = b.queryRow(ctx, tx, selectStops, arguments{
+// countStops returns on how many of the channels a person opted out, by a decision that meets a condition: isOfScope or appliesToScope.
+func (b *Book) countStops(ctx context.Context, tx *sql.Tx, s scope, channels []string, condition string) (count int, err error) {
+	err = b.queryRow(ctx, tx, selectStops(condition), arguments{
 		"channels":  channels,
 		"names":     s.names,
 		"sender":    s.sender,
 		"anySender": toInt(s.anySender),
 		"marketing": toInt(s.marketing),
-		"isExact":   toInt(isExact),
 		"lateStop":  lateStop.Milliseconds(),
 	}).Scan(&count)
 	if err != nil {
@@ -168,31 +171,34 @@ func (b *Book) countStops(ctx context.Context, tx *sql.Tx, s scope, channels []s
 	return count, nil
 }
 
-// selectStops counts the channels with an opt-out under one name of the person that no opt-in under another name has ended. An opt-in ends an opt-out
-// that the service dates more than lateStop earlier. It also ends an opt-out that arrived before it, unless the service dates the opt-in earlier.
-const selectStops = `
+// Conditions of an opt-out in selectStops.
+const (
+	// isOfScope: it is of exactly the sender and the kind of a scope.
+	isOfScope = `stop.sender = @sender AND stop.marketing = @marketing`
+	// appliesToScope: it stops messages of that sender and kind.
+	appliesToScope = `
+		(stop.sender = '' OR stop.sender = @sender OR @anySender = 1)
+		AND (stop.marketing = 0 OR @marketing = 1)`
+)
+
+// selectStops counts the channels with an opt-out that meets a condition, under one name of the person, and that no opt-in under another name has
+// ended. An opt-in ends an opt-out that the service dates more than lateStop earlier. It also ends an opt-out that arrived before it, unless the
+// service dates the opt-in earlier.
+func selectStops(condition string) string {
+	return `
 	SELECT COUNT(DISTINCT stop.channel) FROM conversation_decision AS stop
 	WHERE stop.channel IN (@channels) AND stop.peer IN (@names) AND stop.is_out = 1
-	AND (
-		(@isExact = 1 AND stop.sender = @sender AND stop.marketing = @marketing)
-		OR (
-			@isExact = 0
-			AND (stop.sender = '' OR stop.sender = @sender OR @anySender = 1)
-			AND (stop.marketing = 0 OR @marketing = 1)
-		)
-	)
+	AND ` + condition + `
 	AND NOT EXISTS (
 		SELECT 1 FROM conversation_decision AS start
 		WHERE start.channel = stop.channel AND start.peer IN (@names) AND start.is_out = 0
 		AND start.sender = stop.sender AND start.marketing = stop.marketing
 		AND (
-			(stop.dated_at > 0 AND start.dated_at > 0 AND stop.dated_at < start.dated_at - @lateStop)
-			OR (
-				start.arrived_at > stop.arrived_at
-				AND NOT (stop.dated_at > 0 AND start.dated_at > 0 AND start.dated_at < stop.dated_at)
-			)
+			` + datedBefore("stop", "start", "@lateStop") + `
+			OR (start.arrived_at > stop.arrived_at AND NOT ` + datedBefore("start", "stop", "0") + `)
 		)
 	)`
+}
 
 // OptOuts yields the opt-outs, ordered by channel and person, with normalized names: a number is digits without +. A person with two names is
 // yielded once, with both. A person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name

@@ -80,23 +80,37 @@ func (r *rawJSON) judgeBindings(bindings []binding, value string) judgement {
 	return j
 }
 
-// noteRawJSON notes that a parameter of a form is raw JSON, after the parameter has set its fields.
+// noteRawJSON notes that a parameter of a form is raw JSON, after the parameter has set its fields. Of complete JSON the first counts. Incomplete
+// JSON makes the event ambiguous, and counts instead of any before it.
 func (f *fields) noteRawJSON(bindings []binding, escaped, value string) {
+	raw := f.rawJSONIn(bindings, escaped, value)
+	switch {
+	case raw == nil:
+	case raw.isCut:
+		f.rawJSON = raw
+		f.hasConflict = true
+	case f.rawJSON == nil:
+		f.rawJSON = raw
+	}
+}
+
+// rawJSONIn returns the raw JSON in a parameter of a form, or nil. Complete JSON in a text is an ordinary text unless it is a message.
+func (f *fields) rawJSONIn(bindings []binding, escaped, value string) *rawJSON {
 	isRaw := binds(bindings, conceptJSON) && beginsObject(value) && !isEscaped(escaped)
 	if !isRaw {
-		return
+		return nil
 	}
 	isCut := jsonscan.Check([]byte(value)) != nil
+	mayBeText := binds(bindings, conceptText)
 	switch {
 	case isCut:
-		f.rawJSON = &rawJSON{isCut: true}
-		f.hasConflict = true
-	case f.rawJSON != nil: // the first counts
-	case !binds(bindings, conceptText):
-		f.rawJSON = &rawJSON{envelope: f.paramJSON}
+		return &rawJSON{isCut: true}
+	case !mayBeText:
+		return &rawJSON{envelope: f.paramJSON}
 	case f.textJSON != nil:
-		f.rawJSON = &rawJSON{envelope: f.textJSON, isText: true}
-	default: // complete JSON that is no message is an ordinary text
+		return &rawJSON{envelope: f.textJSON, isText: true}
+	default:
+		return nil
 	}
 }
 

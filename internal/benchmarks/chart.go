@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // chart draws one column of the page.
@@ -36,16 +38,7 @@ func (c chart) String() string { return fmt.Sprintf("![%s](%s)", c.title, c.file
 func (r report) writeCharts(folder string) error {
 	var failed error
 	for _, c := range allCharts {
-		unit := 1.0
-		if c.floor != "" {
-			unit = spreadOf(r.values(c.column, c.floor)).Median
-		}
-		var bars []bar
-		for _, one := range r.rows {
-			if one.benchmark == c.column.benchmark {
-				bars = append(bars, bar{one.name, spreadOf(r.values(c.column, one.name)).Median / unit, one.isOurs()})
-			}
-		}
+		bars := r.bars(c)
 		if len(bars) == 0 {
 			continue
 		}
@@ -56,6 +49,21 @@ func (r report) writeCharts(folder string) error {
 		failed = errors.Join(failed, err)
 	}
 	return failed
+}
+
+// bars returns the bars of a chart: the medians of its contenders.
+func (r report) bars(c chart) (bars []bar) {
+	unit := 1.0
+	if c.floor != "" {
+		unit = spreadOf(r.values(c.column, c.floor)).Median
+	}
+	for _, one := range r.rows {
+		if one.benchmark == c.column.benchmark {
+			median := spreadOf(r.values(c.column, one.name)).Median
+			bars = append(bars, bar{name: one.name, value: median / unit, ours: one.isOurs()})
+		}
+	}
+	return bars
 }
 
 // bar is a bar of a chart.
@@ -73,48 +81,71 @@ const (
 	ours       = "#0969da"
 )
 
+// color returns the color of the bar.
+func (b bar) color() string {
+	if b.ours {
+		return ours
+	}
+	return others
+}
+
 // hidden is how many times as long as the shortest bar the longest may be: beyond that, it takes two charts.
 const hidden = 50
 
+// The measures of a chart, in pixels.
+const (
+	chartWidth  = 820
+	titleHeight = 44
+	rowHeight   = 24
+	namesWidth  = 370
+	longestBar  = 370
+)
+
 // drawBars draws horizontal bars from top to bottom, with their values, as SVG. digits are those of the values.
 func drawBars(title string, bars []bar, digits int) ([]byte, error) {
-	const (
-		width, names, longest = 820, 370, 370 // of the chart, of the names, of a bar
-		height, top           = 24, 44        // of a row, of the title
-	)
-	shortest, most := bars[0], bars[0]
-	for _, b := range bars {
-		if b.value < shortest.value {
-			shortest = b
-		}
-		if b.value > most.value {
-			most = b
-		}
+	byValue := func(a, b bar) int { return cmp.Compare(a.value, b.value) }
+	shortest := slices.MinFunc(bars, byValue)
+	longest := slices.MaxFunc(bars, byValue)
+	if shortest.value*hidden < longest.value {
+		return nil, fmt.Errorf("%s: the bar of %q is too short to see on the scale of %q: draw two charts", title, shortest.name, longest.name)
 	}
-	if shortest.value*hidden < most.value {
-		return nil, fmt.Errorf("%s: the bar of %q is too short to see on the scale of %q: draw two charts", title, shortest.name, most.name)
-	}
-	var svg bytes.Buffer
-	total := top + height*len(bars) + 8
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
-		`font-family="Helvetica, Arial, sans-serif" font-size="13">`+"\n", width, total, width, total)
-	write := func(x, y int, anchor, text string) {
-		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="%s" fill="%s">`, x, y, anchor, ink)
-		xml.EscapeText(&svg, []byte(text)) //nolint:errcheck // a buffer takes everything
-		svg.WriteString("</text>\n")
-	}
-	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="%s"/>`+"\n", width, total, background)
-	write(width/2, 24, "middle", title)
+	var svg drawing
+	svg.begin(chartWidth, titleHeight+rowHeight*len(bars)+8)
+	svg.text(chartWidth/2, 24, "middle", title)
 	for i, b := range bars {
-		color, y := others, top+height*i
-		if b.ours {
-			color = ours
-		}
-		length := int(b.value / most.value * longest)
-		write(names-8, y+14, "end", b.name)
-		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="16" fill="%s"/>`+"\n", names, y+2, length, color)
-		write(names+length+6, y+14, "start", number(b.value, digits))
+		top := titleHeight + rowHeight*i
+		baseline := top + 14
+		length := int(b.value / longest.value * longestBar)
+		svg.text(namesWidth-8, baseline, "end", b.name)
+		svg.rectangle(namesWidth, top+2, length, 16, b.color())
+		svg.text(namesWidth+length+6, baseline, "start", number(b.value, digits))
 	}
-	svg.WriteString("</svg>\n")
-	return svg.Bytes(), nil
+	return svg.end(), nil
+}
+
+// A drawing is an SVG document.
+type drawing struct{ bytes.Buffer }
+
+// begin begins a drawing with a background.
+func (d *drawing) begin(width, height int) {
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
+		`font-family="Helvetica, Arial, sans-serif" font-size="13">`+"\n", width, height, width, height)
+	fmt.Fprintf(d, `<rect width="%d" height="%d" fill="%s"/>`+"\n", width, height, background)
+}
+
+// text writes a text whose anchor, "start", "middle" or "end", is at a point.
+func (d *drawing) text(x, y int, anchor, text string) {
+	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s" fill="%s">`, x, y, anchor, ink)
+	xml.EscapeText(d, []byte(text)) //nolint:errcheck // a buffer takes everything
+	d.WriteString("</text>\n")
+}
+
+func (d *drawing) rectangle(x, y, width, height int, color string) {
+	fmt.Fprintf(d, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, width, height, color)
+}
+
+// end ends the drawing, and returns it.
+func (d *drawing) end() []byte {
+	d.WriteString("</svg>\n")
+	return d.Bytes()
 }

@@ -117,17 +117,13 @@ func (r report) table(name string) (string, error) {
 	if columns == nil {
 		return "", fmt.Errorf("there is no table %q", name)
 	}
-	heads, names := []string{"who"}, []string(nil)
-	for _, c := range columns {
-		heads = append(heads, c.title)
-		for _, one := range r.rows {
-			if one.benchmark == c.benchmark && !slices.Contains(names, one.name) {
-				names = append(names, one.name)
-			}
-		}
-	}
+	names := r.names(columns)
 	if len(names) == 0 {
 		return "", nil
+	}
+	heads := []string{"who"}
+	for _, c := range columns {
+		heads = append(heads, c.title)
 	}
 	lines := []string{tableRow(heads...), "|---|" + strings.Repeat("---:|", len(columns))}
 	for _, name := range names {
@@ -138,6 +134,18 @@ func (r report) table(name string) (string, error) {
 		lines = append(lines, tableRow(cells...))
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// names returns the contenders that were measured for any of the columns.
+func (r report) names(columns []column) (names []string) {
+	for _, c := range columns {
+		for _, one := range r.rows {
+			if one.benchmark == c.benchmark && !slices.Contains(names, one.name) {
+				names = append(names, one.name)
+			}
+		}
+	}
+	return names
 }
 
 // label returns the first cell of a row. For this library it says what a user gets.

@@ -54,7 +54,8 @@ func (p program) bench(ctx context.Context, pattern, length string) ([]row, erro
 	command := exec.CommandContext(ctx, p.file, "-test.run=^$", "-test.bench="+pattern, "-test.benchtime="+length)
 	command.Env = []string{}
 	var out bytes.Buffer
-	command.Stdout, command.Stderr = &out, &out
+	command.Stdout = &out
+	command.Stderr = &out
 	if err := command.Run(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", pattern, err, out.Bytes())
 	}

@@ -51,7 +51,7 @@ func BenchmarkDecode(b *testing.B) {
 	send := codec.CompileSend(t, &t.SMSSend, sendURL, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Uncertain != "" {
+		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Claim != codec.Accepts {
 			b.Fatal(r, err)
 		}
 	}
@@ -64,7 +64,7 @@ func BenchmarkDecodeLongOverlay(b *testing.B) {
 	send := codec.CompileSend(t, &t.SMSSend, sendURL, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Uncertain != "" {
+		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Claim != codec.Accepts {
 			b.Fatal(r, err)
 		}
 	}

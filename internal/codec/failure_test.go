@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
 )
 
 // pathTo returns the path to a scalar in a document, or false if it is not there.
@@ -131,7 +133,7 @@ func TestDecodeAcceptsNoResponseWithAFailure(t *testing.T) {
 		isAccepted := func(body []byte) bool {
 			r, err := send.Decode(body)
 			require.NoError(t, err)
-			return !r.Refused && r.Uncertain == ""
+			return r.Claim == codec.Accepts
 		}
 		assert.True(t, isAccepted([]byte(response.Body)), response.Body)
 		bodies++

@@ -112,16 +112,16 @@ func TestDecodeRefusedStatus(t *testing.T) {
 	} {
 		r, err := decoder(t, overlay).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Equal(t, tt.code != "", r.Refused, body)
+		assert.Equal(t, tt.code != "", r.Claim == codec.Refuses, body)
 		assert.Equal(t, tt.class, r.Class, body)
 		if tt.code != "" {
 			assert.Equal(t, tt.code, r.Code, body)
-			assert.Empty(t, r.Uncertain, body)
+			assert.Empty(t, r.Reason, body)
 		}
 		if tt.doubt == "" {
-			assert.Empty(t, r.Uncertain, body)
+			assert.Empty(t, r.Reason, body)
 		} else {
-			assert.Contains(t, r.Uncertain, tt.doubt, body)
+			assert.Contains(t, r.Reason, tt.doubt, body)
 		}
 	}
 }
@@ -133,8 +133,8 @@ func TestDecodeCodesByPrefix(t *testing.T) {
 		r, err := decoder(t, overlay).Decode([]byte(`{"id":"m-1","code":"` + code + `"}`))
 		require.NoError(t, err)
 		assert.Equal(t, class, r.Class, code)
-		assert.Equal(t, class != "", r.Refused, code)
-		assert.Empty(t, r.Uncertain, code)
+		assert.Equal(t, class != "", r.Claim == codec.Refuses, code)
+		assert.Empty(t, r.Reason, code)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestDecodeMoneyWithCurrency(t *testing.T) {
 		r, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)
 		assert.Equal(t, want, [4]string{r.UnitCost, r.Cost, r.Balance, r.Currency}, body)
-		assert.Empty(t, r.Uncertain, body)
+		assert.Empty(t, r.Reason, body)
 	}
 }
 

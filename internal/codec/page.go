@@ -111,9 +111,9 @@ func (l *List) readNumber(d *document, concept string) int {
 
 // next returns the position of the next page. By number and by offset the last page has one too.
 func (l *List) next(f *pageFacts, end endReason, lastRow string) (wire.Position, error) {
-	switch f.by {
+	switch f.request.by {
 	case "page":
-		return wire.Position{Set: true, Number: f.number + 1}, nil
+		return wire.Position{Set: true, Number: f.request.number + 1}, nil
 	case "offset":
 		return wire.Position{Rows: f.rowsUpTo}, nil
 	case "cursor":

@@ -16,18 +16,19 @@ const (
 
 // end returns why no page follows, or notEnded.
 func (f *pageFacts) end() endReason {
-	promisesMore := f.by == "cursor" && f.cursor.more // a page number or an offset leads on without a promise
+	isByCursor := f.request.by == "cursor"
+	promisesMore := isByCursor && f.cursor.promisesMore() // a page number or an offset leads on without a promise
 	hasCursor := f.cursor.next != "" || f.hasRowCursor
 	switch {
-	case f.by == "none":
+	case f.request.by == "none":
 		return endSingle
-	case f.cursor.isEnd:
+	case f.cursor.sign == signEnd:
 		return endStated
-	case f.rows == 0 && !promisesMore:
+	case !f.hasRows() && !promisesMore:
 		return endEmpty
-	case f.isLastByTotal() && !f.cursor.hasFlag: // a total may count something else
+	case f.isLastByTotal() && f.cursor.sign != signFlag: // a total may count something else
 		return endCounted
-	case f.by == "cursor" && !promisesMore && !hasCursor:
+	case isByCursor && !promisesMore && !hasCursor:
 		return endWithoutNext
 	default:
 		return notEnded
@@ -37,11 +38,11 @@ func (f *pageFacts) end() endReason {
 // isLastByTotal reports whether the page is the last one by the total of pages or rows. A page is not the last because it is short. Unreadable
 // and zero totals are ignored.
 func (f *pageFacts) isLastByTotal() bool {
-	switch f.by {
+	switch f.request.by {
 	case "page":
-		return f.totalPages > 0 && f.pagesUpTo >= f.totalPages
+		return f.page.TotalPages > 0 && f.pagesUpTo >= f.page.TotalPages
 	case "offset":
-		return f.total > 0 && f.rowsUpTo >= f.total
+		return f.page.Total > 0 && f.rowsUpTo >= f.page.Total
 	default:
 		return false
 	}
@@ -56,11 +57,11 @@ const (
 
 // cutReason returns why rows may follow the last page that cannot be requested, or "".
 func (f *pageFacts) cutReason(end endReason) string {
-	isWithoutCursor := f.by == "cursor" && (end == endEmpty || end == endWithoutNext)
+	isWithoutCursor := f.request.by == "cursor" && (end == endEmpty || end == endWithoutNext)
 	switch {
 	case end == endSingle && f.fillsSinglePage():
 		return fullPage
-	case f.isFirst && isWithoutCursor && f.claimsMore():
+	case f.request.isFirst && isWithoutCursor && f.claimsMore():
 		return cutPage
 	default:
 		return ""
@@ -69,15 +70,20 @@ func (f *pageFacts) cutReason(end endReason) string {
 
 // fillsSinglePage reports whether the page of a listing that has one page has as many rows as it can hold, or as were requested.
 func (f *pageFacts) fillsSinglePage() bool {
-	limit := f.requested
-	if f.most > 0 && (limit == 0 || f.most < limit) {
-		limit = f.most
+	limit := f.request.size
+	most := f.request.most
+	if limit == 0 {
+		limit = most
 	}
-	return limit > 0 && f.rows >= limit
+	if most > 0 {
+		limit = min(limit, most)
+	}
+	return limit > 0 && len(f.page.Transactions) >= limit
 }
 
 // claimsMore reports whether the first page of a listing is full, as far as is known, and its totals say that more rows follow.
 func (f *pageFacts) claimsMore() bool {
-	isFull := f.rows >= cmp.Or(f.size, f.requested)
-	return isFull && (f.total > f.rows || f.totalPages > 1)
+	rows := len(f.page.Transactions)
+	isFull := rows >= cmp.Or(f.page.Size, f.request.size)
+	return isFull && (f.page.Total > rows || f.page.TotalPages > 1)
 }

@@ -8,36 +8,32 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Why a page without rows does not prove that there are none (see Page.HiddenReason).
-const (
-	hiddenRows      = "the response says that there are rows, and lists none"
-	unreadableTotal = "the response lists no rows, and its total is no number (sms.list.page)"
-	foreignStatus   = "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
-)
-
 // pageFacts holds what was requested and what the response says. Three questions are answered from it:
 //
 //   - fault: is the response another page than the one that was requested?
 //   - end: why does no page follow? If one does, the listing goes on.
 //   - hiddenReason and cutReason: may there be rows that the listing never sees, before the end or after it?
 type pageFacts struct {
-	by        string // the paging of the contract: "page", "offset", "cursor" or "none"
-	isFirst   bool   // the first page was requested
-	number    int    // of the page that was requested
-	requested int    // how many rows were requested, or 0
-	most      int    // how many rows the only page can hold, or 0
+	request pageRequest
+	page    *Page // its rows, and its numbers as the response states them
+	cursor  pageCursor
 
-	rows      int // of the page
 	pagesUpTo int // how many pages there are up to this one
 	rowsUpTo  int // how many rows there are up to the end of the page
 
-	statedNumber, size int // of the page, or 0
-	total, totalPages  int // or 0
-	hasTotal           bool
-	hasUnreadableTotal bool // a total of rows or pages that is no number
-	hasUnknownStatus   bool // a status that the contract does not know as a success
+	hasTotal           bool // the response states Page.Total, even if it is 0
+	hasUnreadableTotal bool // a total of rows or pages is no number
+	hasUnknownStatus   bool // the contract does not know a status as a success
 	hasRowCursor       bool // the contract reads the cursor of the next page in the last row, and the page has rows
-	cursor             cursor
+}
+
+// pageRequest is the page that was requested.
+type pageRequest struct {
+	by      string // the paging of the contract: "page", "offset", "cursor" or "none"
+	isFirst bool
+	number  int // as the service counts
+	size    int // how many rows were requested, or 0
+	most    int // how many rows the only page can hold, or 0
 }
 
 // factsOf gathers the facts about a page whose numbers have been read.
@@ -47,25 +43,21 @@ func (l *List) factsOf(page *Page, d *document, at wire.Position, requested int)
 	isNoSuccess := func(slot int) bool { return slot != root && d.has(slot) && !l.isSuccessStatus(d.word(slot)) }
 	rows := len(page.Transactions)
 	return pageFacts{
-		by:        l.op.Paging.By,
-		isFirst:   l.isFirst(at),
-		number:    l.number(at),
-		requested: requested,
-		most:      l.op.Paging.Most,
-
-		rows:      rows,
-		pagesUpTo: l.pagesUpTo(page, at),
-		rowsUpTo:  at.Rows + rows,
-
-		statedNumber:       page.Number,
-		size:               page.Size,
-		total:              page.Total,
-		totalPages:         page.TotalPages,
+		request: pageRequest{
+			by:      l.op.Paging.By,
+			isFirst: l.isFirst(at),
+			number:  l.number(at),
+			size:    requested,
+			most:    l.op.Paging.Most,
+		},
+		page:               page,
+		cursor:             l.readCursor(d),
+		pagesUpTo:          l.pagesUpTo(page, at),
+		rowsUpTo:           at.Rows + rows,
 		hasTotal:           l.word(d, "total") != "",
 		hasUnreadableTotal: slices.ContainsFunc(slots["total"], isNoNumber) || slices.ContainsFunc(slots["pages"], isNoNumber),
 		hasUnknownStatus:   slices.ContainsFunc(slots["status"], isNoSuccess),
 		hasRowCursor:       len(l.row.cursor) > 0 && rows > 0,
-		cursor:             l.readCursor(d),
 	}
 }
 
@@ -99,39 +91,17 @@ func (l *List) isSuccessStatus(word string) bool {
 	return isSuccess || table.Match(l.responses.vocabulary.accepted, word, true) >= 0
 }
 
-// cursor is what a response says about the page after it.
-type cursor struct {
-	next    string // or ""
-	more    bool   // the response says that more rows follow, by a flag or by a cursor
-	hasFlag bool   // it says so by a flag
-	isEnd   bool   // the response says that none follow
-}
-
-// readCursor reads the cursor, and whether more rows follow: a flag decides, or else a cursor or a null in its place.
-func (l *List) readCursor(d *document) cursor {
-	slots := l.responses.slots["next"]
-	isFlag := func(slot int) bool { return d.values[slot].Kind == jsonscan.Boolean }
-	next := d.first(slices.DeleteFunc(slices.Clone(slots), isFlag))
-	hasNext := l.word(d, "hasNext")
-	switch {
-	case isTrue(hasNext):
-		return cursor{next: next, more: true, hasFlag: true}
-	case isFalse(hasNext):
-		return cursor{next: next, isEnd: true}
-	}
-	isNull := func(slot int) bool { return d.values[slot].Kind == jsonscan.Null }
-	isEnd := next == "" && slices.ContainsFunc(slots, isNull)
-	return cursor{next: next, more: !table.IsPlaceholder(next), isEnd: isEnd}
-}
+func (f *pageFacts) hasRows() bool { return len(f.page.Transactions) > 0 }
 
 // fault returns why the response is not the page that was requested, or nil.
 func (f *pageFacts) fault() error {
+	isFirst := f.request.isFirst
 	switch {
-	case f.isFirst && f.hidesRows():
+	case isFirst && f.hidesRows():
 		return errHidden
-	case f.isFirst && f.by == "page" && f.statedNumber > f.number:
+	case isFirst && f.request.by == "page" && f.page.Number > f.request.number:
 		return errOtherPage
-	case !f.isFirst && f.leavesGap():
+	case !isFirst && f.leavesGap():
 		return errGap
 	default:
 		return nil
@@ -140,40 +110,46 @@ func (f *pageFacts) fault() error {
 
 // hidesRows reports whether the page has no rows, although the response says that there are some and has no cursor that leads to them.
 func (f *pageFacts) hidesRows() bool {
-	hasCursor := f.cursor.more && f.cursor.next != ""
+	leadsToRows := f.request.by == "cursor" && f.cursor.promisesMore() && f.cursor.next != ""
 	switch {
-	case f.rows > 0:
+	case f.hasRows(), leadsToRows:
 		return false
-	case f.by == "cursor" && hasCursor:
-		return false // the rows may be at the cursor
 	case f.hasTotal:
-		return f.total > 0 // a total of 0 outweighs a next page
+		return f.page.Total > 0 // a total of 0 outweighs a next page
 	default:
-		return f.cursor.more || f.totalPages > 1
+		return f.cursor.promisesMore() || f.page.TotalPages > 1
 	}
 }
 
-// leavesGap reports whether a page by number or by offset has no rows, although the response says that more rows follow it.
+// leavesGap reports whether a page by number or by offset has no rows, although the response says that more rows follow it. A cursor alone does
+// not say so.
 func (f *pageFacts) leavesGap() bool {
-	if f.rows > 0 {
+	hasFlag := f.cursor.sign == signFlag
+	switch {
+	case f.hasRows():
 		return false
-	}
-	switch f.by {
-	case "page": // some services count one page too many
-		return f.cursor.hasFlag || f.pagesUpTo < f.totalPages
-	case "offset":
-		return f.cursor.hasFlag || f.rowsUpTo < f.total
+	case f.request.by == "page": // some services count one page too many
+		return hasFlag || f.pagesUpTo < f.page.TotalPages
+	case f.request.by == "offset":
+		return hasFlag || f.rowsUpTo < f.page.Total
 	default:
 		return false
 	}
 }
+
+// Why a page without rows does not prove that there are none (see Page.HiddenReason).
+const (
+	hiddenRows      = "the response says that there are rows, and lists none"
+	unreadableTotal = "the response lists no rows, and its total is no number (sms.list.page)"
+	foreignStatus   = "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
+)
 
 // hiddenReason returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.
 func (f *pageFacts) hiddenReason(end endReason) string {
-	breaksPromise := f.cursor.more && end != notEnded
-	countsRows := f.total > 0 || f.totalPages > 1
+	breaksPromise := f.cursor.promisesMore() && end != notEnded
+	countsRows := f.page.Total > 0 || f.page.TotalPages > 1
 	switch {
-	case f.rows > 0:
+	case f.hasRows():
 		return ""
 	case breaksPromise, countsRows:
 		return hiddenRows

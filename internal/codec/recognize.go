@@ -43,14 +43,14 @@ func (f *idFinder) at(path string) *Send {
 // Recognize is Decode for a response whose HTTP status is a success. If the contract has only its default paths of an ID and the response
 // has nothing there, Recognize finds an ID by its name, and reads the response as if the contract named that path.
 func (s *Send) Recognize(body []byte, to string) (Response, error) {
-	r, err := s.Decode(body)
-	if err != nil || s.idFinder == nil || r.Uncertain != noID || r.hasIDPlace {
-		return r, err
+	m, err := s.decode(body)
+	if err != nil || s.idFinder == nil || m.Reason != noID || m.hasIDPlace {
+		return m.Response, err
 	}
 	path := s.pathOfID(body, to)
 	other := s.idFinder.at(path)
 	if other == nil {
-		return r, nil
+		return m.Response, nil
 	}
 	recognized, err := other.Decode(body)
 	recognized.FoundAt = path

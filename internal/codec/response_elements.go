@@ -14,43 +14,59 @@ import (
 // maxParts is how many parts of one message a list may have.
 const maxParts = 255
 
-// readLists adds to r what the elements of lists say. So far r is what the response says with the first element of each list.
-func (s *Send) readLists(r *Response, d *document, lists []*messageList) {
+// element is what the response says with one element of a list.
+type element struct {
+	message
+
+	hasOutcome bool // an ID, a status or an error code of its own, and not only from outside the list
+}
+
+// readLists adds to m what the elements of lists say. So far m is what the response says with the first element of each list.
+func (s *Send) readLists(m *message, d *document, lists []*messageList) {
 	for _, l := range lists {
 		kind := d.values[s.responses.At(l.path).Slot].Kind
 		hasSeveral := d.values[l.second].Kind != jsonscan.Absent
 		switch {
 		case !hasSeveral:
-			s.readLists(r, d, l.inner)
+			s.readLists(m, d, l.inner)
 		case kind == jsonscan.List:
-			s.readList(r, d, l)
+			s.readList(m, d, l)
 		default: // an object with numbers as names, whose members are not read one by one
-			r.setMixed()
+			m.setMixed()
 		}
 	}
 }
 
-// readList adds to r what the elements of a list say. Unless they are the parts of one message, the response proves nothing.
-func (s *Send) readList(r *Response, d *document, l *messageList) {
-	elements, haveOutcome := s.readElements(d, l)
+// readList adds to m what the elements of a list say. Unless they are the parts of one message, the response proves nothing.
+func (s *Send) readList(m *message, d *document, l *messageList) {
+	elements := s.readElements(d, l)
+	haveOutcome := false
 	for i := range elements {
-		r.addNames(&elements[i])
+		m.addNames(&elements[i].Response)
+		haveOutcome = haveOutcome || elements[i].hasOutcome
 	}
-	if haveOutcome && !isOneMessage(elements, l.hasWildcard, r.hasStatus) {
-		r.setMixed()
+	if haveOutcome && !areParts(elements, l.hasWildcard, m.status.isPresent) {
+		m.setMixed()
 	}
 }
 
 // setMixed notes that the response is about several messages, or may be, so that it proves nothing about one.
 func (r *Response) setMixed() {
-	r.Contradiction = mixedMessages
-	r.Uncertain = mixedMessages
-	r.Refused = false
+	r.Claim = Contradictory
+	r.Reason = mixedMessages
 }
 
-// readElements returns what the response says with each element of a list, up to maxParts+1 of them. haveOutcome reports whether any has an
-// ID, a status or an error code of its own.
-func (s *Send) readElements(d *document, l *messageList) (elements []Response, haveOutcome bool) {
+// addNames adds the reference IDs and the recipients that the response has with one element of a list.
+func (r *Response) addNames(with *Response) {
+	r.addReference(with.ReferenceID)
+	for _, reference := range with.OtherReferences {
+		r.addReference(reference)
+	}
+	r.Recipients = append(r.Recipients, with.Recipients...)
+}
+
+// readElements reads the elements of a list, up to maxParts+1 of them.
+func (s *Send) readElements(d *document, l *messageList) (elements []element) {
 	list := s.responses.At(l.path)
 	first := s.responses.At(join(l.path, firstElement))
 	outcomes := s.outcomesIn(first)
@@ -62,12 +78,11 @@ func (s *Send) readElements(d *document, l *messageList) (elements []Response, h
 	w.Pos = d.values[list.Slot].Start
 	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
 		alone.readElement(w, first, below)
-		element := s.readMessage(&alone)
-		s.readLists(&element, &alone, l.inner)
-		elements = append(elements, element)
-		haveOutcome = haveOutcome || alone.hasAny(outcomes)
+		e := element{message: s.readMessage(&alone), hasOutcome: alone.hasAny(outcomes)}
+		s.readLists(&e.message, &alone, l.inner)
+		elements = append(elements, e)
 	}
-	return elements, haveOutcome
+	return elements
 }
 
 // readElement reads the next element of a list into the slots of the first one, and empties all other slots below the list.
@@ -91,45 +106,33 @@ func (s *Send) outcomesIn(n *jsonscan.Node) []int {
 	return slices.DeleteFunc(outcomes, isOutside)
 }
 
-// addNames adds the reference IDs and the recipients that the response has with one element of a list.
-func (r *Response) addNames(element *Response) {
-	r.addReference(element.ReferenceID)
-	for _, reference := range element.OtherReferences {
-		r.addReference(reference)
-	}
-	r.Recipients = append(r.Recipients, element.Recipients...)
-}
-
-// isOneMessage reports whether the elements of a list are the parts of one message: there are at most maxParts, and all accept the message.
+// areParts reports whether the elements of a list are the parts of one message: there are at most maxParts, and all accept the message.
 // All may refuse it if the contract has a * for them: then it says itself that each element counts.
-func isOneMessage(elements []Response, hasWildcard, haveStatus bool) bool {
+func areParts(elements []element, hasWildcard, haveStatus bool) bool {
 	switch {
 	case len(elements) > maxParts:
 		return false
-	case hasWildcard && areRefused(elements):
+	case hasWildcard && claimAll(elements, Refuses):
 		return true
 	default:
-		return areAccepted(elements, haveStatus)
+		return claimAll(elements, Accepts) && haveStatusAlike(elements, haveStatus)
 	}
 }
 
-// areRefused reports whether each element refuses the message.
-func areRefused(elements []Response) bool {
+// claimAll reports whether all elements make a claim.
+func claimAll(elements []element, claim Claim) bool {
 	for i := range elements {
-		e := &elements[i]
-		if !e.Refused || e.Contradiction != "" {
+		if elements[i].Claim != claim {
 			return false
 		}
 	}
 	return true
 }
 
-// areAccepted reports whether each element accepts the message. All have a status, or none has.
-func areAccepted(elements []Response, haveStatus bool) bool {
+// haveStatusAlike reports whether all elements have a status, or none has.
+func haveStatusAlike(elements []element, haveStatus bool) bool {
 	for i := range elements {
-		e := &elements[i]
-		accepts := e.NamesMessage() && !e.Refused && e.Uncertain == ""
-		if !accepts || e.hasStatus != haveStatus {
+		if elements[i].status.isPresent != haveStatus {
 			return false
 		}
 	}

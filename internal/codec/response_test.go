@@ -246,15 +246,15 @@ func TestDecode(t *testing.T) {
 			got, err := decoder(t, overlay).Decode([]byte(tt.body))
 			require.NoError(t, err)
 			if tt.doubt == "" {
-				assert.Empty(t, got.Uncertain)
+				assert.Empty(t, got.Reason)
 			} else {
-				assert.True(t, strings.HasPrefix(got.Uncertain, tt.doubt), "doubt: %q", got.Uncertain)
+				assert.True(t, strings.HasPrefix(got.Reason, tt.doubt), "doubt: %q", got.Reason)
 			}
 			if tt.want.RequestID == "" {
 				tt.want.RequestID = tt.want.ErrorRequestID
 			}
 			assert.Equal(t, tt.want, flat(got))
-			assert.Equal(t, got.Class != "", got.Refused)
+			assert.Equal(t, got.Class != "", got.Claim == codec.Refuses)
 		})
 	}
 }
@@ -275,12 +275,12 @@ func TestDecodePartsWithinSeveralMessages(t *testing.T) {
 		require.NoError(t, err)
 		got := "accepted"
 		switch {
-		case r.Refused:
+		case r.Claim == codec.Refuses:
 			got = "refused"
-		case r.Uncertain != "":
+		case r.Claim != codec.Accepts:
 			got = "unknown"
 		}
-		assert.Equal(t, want, got, "%s: %s", body, r.Uncertain)
+		assert.Equal(t, want, got, "%s: %s", body, r.Reason)
 	}
 }
 
@@ -292,11 +292,11 @@ func TestDecodeObjectWithNumbersAsNames(t *testing.T) {
 	r, err := send.Decode([]byte(`{"messages":{"0":{"id":"a"}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, "a", r.ID)
-	assert.Empty(t, r.Uncertain)
+	assert.Empty(t, r.Reason)
 
 	r, err = send.Decode([]byte(`{"messages":{"0":{"id":"a"},"1":{"id":"b","status":"failed"}}}`))
 	require.NoError(t, err)
-	assert.NotEmpty(t, r.Uncertain, "the second message may have failed")
+	assert.NotEmpty(t, r.Reason, "the second message may have failed")
 	assert.NotContains(t, r.OtherReferences, "1", "a name is no value")
 }
 
@@ -322,7 +322,7 @@ func TestDecodeErrorWithoutACode(t *testing.T) {
 	} {
 		got, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Equal(t, want, got.Uncertain, body)
+		assert.Equal(t, want, got.Reason, body)
 		rows := strings.Replace(body, `"id":"m"`, `"data":[]`, 1)
 		_, _, err = compileList(t, "", false).Decode([]byte(rows), wire.Position{}, 0, nil)
 		if want == "" {
@@ -339,7 +339,7 @@ func TestDecodeErrorWithoutACode(t *testing.T) {
 	} {
 		got, err := decoder(t, overlay).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Empty(t, got.Uncertain, "%s: it is not the object of an error", overlay)
+		assert.Empty(t, got.Reason, "%s: it is not the object of an error", overlay)
 	}
 	_, _, err := compileList(t, `{"errors":{"code":["data.code"]}}`, false).Decode([]byte(`{"data":[{"id":"m"}]}`), wire.Position{}, 0, nil)
 	assert.NoError(t, err)
@@ -433,8 +433,8 @@ func TestDecodeDoubtDoesNotRepeatTheResponse(t *testing.T) {
 	} {
 		got, err := a.Decode([]byte(body))
 		require.NoError(t, err, body)
-		require.NotEmpty(t, got.Uncertain, body)
-		assert.NotContains(t, got.Uncertain, "v4lue", body)
+		require.NotEmpty(t, got.Reason, body)
+		assert.NotContains(t, got.Reason, "v4lue", body)
 	}
 }
 
@@ -569,20 +569,21 @@ func FuzzSendDecode(f *testing.F) {
 			require.Zero(t, got)
 			return
 		}
-		if got.Contradiction == "" && got.Refused != (got.Class != "") || got.Refused && got.Uncertain != "" {
-			t.Errorf("refused without a class, or doubted: %+v", got)
+		isRefused := got.Claim == codec.Refuses
+		isAccepted := got.Claim == codec.Accepts
+		if got.Claim != codec.Contradictory && isRefused != (got.Class != "") {
+			t.Errorf("refused without a class: %+v", got)
 		}
-		if got.Contradiction != "" && (got.Refused || got.Uncertain == "") {
-			t.Errorf("contradicts itself, and proves something: %+v", got)
+		if (isAccepted || isRefused) != (got.Reason == "") {
+			t.Errorf("a reason with a proof, or neither: %+v", got)
 		}
-		isAccepted := !got.Refused && got.Uncertain == ""
 		isErrorCode := got.Code != "" && !slices.Contains(successCodes, strings.ToLower(got.Code))
 		if isAccepted && (got.ID == "" || isErrorCode) {
 			t.Errorf("no doubt: %+v", got)
 		}
-		known := func(doubt string) bool { return strings.HasPrefix(got.Uncertain, doubt) }
-		if got.Uncertain != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode, repeated, "the response h"}, known) {
-			t.Errorf("a doubt that is not one of the known texts: %q", got.Uncertain)
+		known := func(doubt string) bool { return strings.HasPrefix(got.Reason, doubt) }
+		if got.Reason != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode, repeated, "the response h"}, known) {
+			t.Errorf("a doubt that is not one of the known texts: %q", got.Reason)
 		}
 	})
 }

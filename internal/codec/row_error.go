@@ -18,8 +18,7 @@ func (r *currentRow) errorCode() string {
 		return ""
 	}
 	errors := &r.format.errors
-	d := document{text: r.text, values: r.values}
-	code, isError := errors.firstCode(&d)
+	code, isError := errors.firstCode(&r.document)
 	if isError {
 		class, _ := errors.meaning(code)
 		if class == "" {
@@ -27,8 +26,8 @@ func (r *currentRow) errorCode() string {
 		}
 		return code
 	}
-	if errors.errorWithoutCode(&d) == missingCode {
-		return cmp.Or(errors.errorText(&d), noCode)
+	if errors.errorWithoutCode(&r.document) == missingCode {
+		return cmp.Or(errors.errorText(&r.document), noCode)
 	}
 	return r.commonError()
 }
@@ -36,7 +35,7 @@ func (r *currentRow) errorCode() string {
 // commonError returns the code or the text of the first error under a name that the contract does not read, or "".
 func (r *currentRow) commonError() string {
 	for _, m := range r.members {
-		value := r.doc[m.start:m.end]
+		value := r.raw[m.start:m.end]
 		if m.node == jsonscan.Unknown && r.format.errors.reportsError(m.kind, value) {
 			return errorIn(value)
 		}

@@ -11,7 +11,7 @@ import (
 // has values of fields.
 func (r *currentRow) keepExtra() {
 	for _, m := range r.members {
-		rest := r.rest(r.doc[m.start:m.end], m.node)
+		rest := r.rest(r.raw[m.start:m.end], m.node)
 		if rest == nil {
 			continue
 		}

@@ -9,7 +9,12 @@ import (
 
 // New compiles the types of these values, and all that they hold. It panics if a tag is not as the package documentation says.
 func New(values ...any) *Shapes {
-	s := &Shapes{structs: map[reflect.Type]shape{}, fields: map[reflect.Type][]field{}, unions: map[reflect.Type]union{}}
+	s := &Shapes{
+		structs: map[reflect.Type]shape{},
+		fields:  map[reflect.Type][]field{},
+		unions:  map[reflect.Type]union{},
+		filling: map[reflect.Type]bool{},
+	}
 	for _, v := range values {
 		s.add(reflect.TypeOf(v))
 	}
@@ -38,45 +43,35 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 	s.unions[reflect.TypeFor[T]()] = u
 }
 
-// add adds the structs that a type holds: it declares all of them, because they may hold one another, and then fills their objects.
+// add adds the struct that a type leads to. Structs may hold one another, so its shape is in structs before the structs that it holds are added.
+// Its object is filled after theirs.
 func (s *Shapes) add(t reflect.Type) {
-	declared := s.declare(t)
-	for i, t := range declared {
-		s.fillObject(t, declared[i:])
-	}
-}
-
-// declare parses the fields of a struct, and of the structs that it holds, and gives each struct its shape. The objects are empty. It returns
-// the new structs, each after those that it holds, unless these hold it too.
-func (s *Shapes) declare(t reflect.Type) (declared []reflect.Type) {
 	t = elemOf(t)
 	if !isStruct(t) || s.structs[t] != nil {
-		return nil
+		return
 	}
 	fields := parseFields(t)
 	s.fields[t] = fields
 	s.structs[t] = shapeOf(fields)
+	s.filling[t] = true
 	for _, f := range fields {
-		declared = append(declared, s.declare(f.typ)...)
+		s.add(f.typ)
 	}
-	return append(declared, t)
+	s.fillObject(t)
+	delete(s.filling, t)
 }
 
-// fillObject puts the fields of a struct into its object, if it has one. The first of the unfilled structs is the struct itself.
-func (s *Shapes) fillObject(t reflect.Type, unfilled []reflect.Type) {
+// fillObject puts the fields of a struct into its object, if it has one.
+func (s *Shapes) fillObject(t reflect.Type) {
 	o, isObject := s.structs[t].(*object)
 	if !isObject {
 		return
 	}
 	for _, f := range s.fields[t] {
-		if words, isSpread := f.spread(); isSpread && slices.Contains(unfilled, elemOf(f.typ)) {
-			panic("shape: " + elemOf(f.typ).String() + " holds itself, so its value next to " + words + " needs a path")
-		}
 		if len(f.path) > 0 {
-			o.put(placement{shapes: s, value: f.value, typ: f.typ}, f.path)
+			placement{shapes: s, value: f.value, typ: f.typ}.put(o, f.path)
 		}
 	}
-	markAlways(o)
 }
 
 // structOf returns the shape of a struct, or of the structs in a list or behind a pointer. It is nil for other types.
@@ -129,24 +124,17 @@ func parseField(t reflect.Type, f reflect.StructField, tag string) field {
 	return parsed
 }
 
-// spread reports whether the members of each element of the field are written next to words.
-func (f *field) spread() (words string, isSpread bool) {
-	if len(f.path) == 0 {
-		return "", false
-	}
-	last := f.path[len(f.path)-1]
-	return last.words, last.kind == ofEach
-}
-
 // objectWith returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
 // object.
 func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect.Type) *object {
 	o := new(object)
 	o.addWords(words)
 	if len(path) > 0 {
-		o.put(placement{shapes: s, value: value, typ: t}, path)
-		markAlways(o)
+		placement{shapes: s, value: value, typ: t}.put(o, path)
 		return o
+	}
+	if s.filling[elemOf(t)] {
+		panic("shape: " + elemOf(t).String() + " holds itself, so its value next to " + words + " needs a path")
 	}
 	inner, isObject := s.structOf(t).(*object)
 	if !isObject {
@@ -169,64 +157,48 @@ func (o *object) addWords(words string) {
 	}
 }
 
-// placement is a value that is put at a path of an object.
+// A placement puts one value at its path. The members and elements on the path are always written if the path says so, or if the value is.
 type placement struct {
 	shapes *Shapes
 	value  *leaf
 	typ    reflect.Type // of the value
 }
 
-// put puts a value at a path. Call markAlways after the last value.
-func (o *object) put(p placement, path []segment) {
+// put puts the value at a path of an object. It reports whether the object is then always written.
+func (p placement) put(o *object, path []segment) (isAlways bool) {
 	first := path[0]
-	rest := path[1:]
 	if first.kind == ofChoice {
 		o.parts = append(o.parts, &choice{index: p.value.index, names: first.choice})
-		return
+		return false
 	}
 	m := o.member(first.name)
-	m.always = m.always || first.always
-	m.fill(p, first, rest)
+	isAlways = p.fill(m, path) || first.always
+	m.always = m.always || isAlways
+	return isAlways
 }
 
-// fill puts a value into the member of a segment, at the rest of the path.
-func (m *member) fill(p placement, seg segment, rest []segment) {
+// fill puts the value into the member that the first segment of a path names. It reports whether the value of the member is then always written.
+func (p placement) fill(m *member, path []segment) (isAlways bool) {
+	first := path[0]
+	rest := path[1:]
 	switch {
-	case seg.kind == ofSingle:
+	case first.kind == ofSingle:
 		m.set(&single{p.value})
-	case seg.kind == ofElement:
-		e := m.asSet().element(seg.words)
-		e.always = e.always || seg.always
-		e.object.put(p, rest)
-	case seg.kind == ofEach:
-		m.set(&list{index: p.value.index, object: p.shapes.objectWith(seg.words, rest, new(leaf), p.typ.Elem())})
+		return false
+	case first.kind == ofElement:
+		e := m.asSet().element(first.words)
+		isAlways = p.put(e.object, rest) || first.always
+		e.always = e.always || isAlways
+		return isAlways
+	case first.kind == ofEach: // how many elements there are decides
+		m.set(&list{index: p.value.index, object: p.shapes.objectWith(first.words, rest, new(leaf), p.typ.Elem())})
+		return false
 	case len(rest) > 0:
-		m.asObject().put(p, rest)
+		return p.put(m.asObject(), rest)
 	default:
 		m.set(p.value)
+		return p.value.preset != ""
 	}
-}
-
-// markAlways makes members and elements always written if a part of them is, and reports whether a part of the shape is.
-func markAlways(s shape) (hasAlways bool) {
-	switch s := s.(type) {
-	case *leaf:
-		return s.preset != ""
-	case *object:
-		for _, p := range s.parts {
-			m, isMember := p.(*member)
-			if isMember {
-				m.always = markAlways(m.shape) || m.always
-				hasAlways = hasAlways || m.always
-			}
-		}
-	case *set:
-		for _, e := range s.elements {
-			e.always = markAlways(e.object) || e.always
-			hasAlways = hasAlways || e.always
-		}
-	}
-	return hasAlways // false for lists: their value decides
 }
 
 // member returns the member with a name. It adds the member if there is none.

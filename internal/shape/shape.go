@@ -15,6 +15,7 @@ type Shapes struct {
 	structs map[reflect.Type]shape
 	fields  map[reflect.Type][]field
 	unions  map[reflect.Type]union
+	filling map[reflect.Type]bool // the structs whose objects are not complete yet; empty once compiled
 }
 
 // field is a field of a struct with a tag.

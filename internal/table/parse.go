@@ -107,30 +107,42 @@ func wanted(base any) string {
 }
 
 func mergeObject(found *Problems, path string, base, object map[string]any) {
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	isConstants := last == "constants" || strings.Contains(path, ".with.")
+	holdsConstants := lastKey(path) == "constants" || strings.Contains(path, ".with.")
 	for key, value := range sorted(object) {
-		place := join(path, key)
-		known, ok := base[key]
+		isComment := strings.HasSuffix(key, "//")
 		switch {
-		case strings.HasSuffix(key, "//"): // a comment
-		case isConstants && value == nil:
-			found.add(place, "is null; write any other value, or leave it out")
-		case isConstants:
+		case isComment:
+		case holdsConstants && value == nil:
+			found.add(join(path, key), "is null; write any other value, or leave it out")
+		case holdsConstants:
 			base[key] = value
-		case last == "headers":
-			base[key] = merge(found, place, "", value)
-		case last == "only":
-			base[key] = merge(found, place, []any{}, value)
-		case last == "with":
-			base[key] = merge(found, place, map[string]any{}, value)
-		case ok:
-			base[key] = merge(found, place, known, value)
 		default:
-			found.add(place, unknownKey(base))
+			mergeMember(found, path, base, key, value)
 		}
 	}
 }
+
+// mergeMember merges a member into the object at a path. In some objects the user chooses the keys, and a value replaces the default's.
+func mergeMember(found *Problems, path string, base map[string]any, key string, value any) {
+	known, isKnown := base[key]
+	switch lastKey(path) {
+	case "headers":
+		known = ""
+	case "only":
+		known = []any{}
+	case "with":
+		known = map[string]any{}
+	default:
+		if !isKnown {
+			found.add(join(path, key), unknownKey(base))
+			return
+		}
+	}
+	base[key] = merge(found, join(path, key), known, value)
+}
+
+// lastKey returns the last key of a path.
+func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
 func mergeList(found *Problems, path string, base, list []any) any {

@@ -62,46 +62,52 @@ func fault(rule string, value any) string {
 // textFault returns what is wrong with a text by a rule, or "". An unknown rule lists the words that are allowed.
 func textFault(rule, text string) string {
 	switch rule {
-	case "place", "placeholder", "column", "scheme": // may be empty; an empty place is the response itself
-		if text == "" {
-			return ""
-		}
-	}
-	switch rule {
 	case "path":
 		return pathFault(text)
-	case "place", "member":
+	case "member":
 		return memberFault(text)
+	case "place": // an empty one is the response itself
+		return unlessEmpty(text, memberFault)
 	case "answer":
-		return answerFault(text)
-	case "name", "placeholder", "column":
-		return nameFault(text, false)
+		return unlessEmpty(WithoutEvery(text), memberFault)
+	case "name":
+		return plainNameFault(text)
+	case "placeholder", "column":
+		return unlessEmpty(text, plainNameFault)
+	case "scheme":
+		return unlessEmpty(text, schemeFault)
 	case "word":
 		return wordFault(text)
 	case "header":
 		return headerFault(text)
 	case "media":
 		return mediaFault(text)
-	case "scheme":
-		return schemeFault(text)
 	case "zone":
 		return zoneFault(text)
 	case "layout":
 		return layoutFault(text)
+	default:
+		return choiceFault(strings.Fields(rule), text)
 	}
-	if known := strings.Fields(rule); !slices.Contains(known, text) {
-		return "unknown value; known: " + strings.Join(known, ", ")
-	}
-	return ""
 }
 
-// answerFault returns what is wrong with a path in a response that may begin with every element of a list, or "".
-func answerFault(text string) string {
-	path := WithoutEvery(text)
-	if path == "" {
+// unlessEmpty returns what is wrong with a text that may be empty, or "".
+func unlessEmpty(text string, fault func(string) string) string {
+	if text == "" {
 		return ""
 	}
-	return memberFault(path)
+	return fault(text)
+}
+
+// plainNameFault returns what is wrong with a name in which a dot has no meaning, or "".
+func plainNameFault(name string) string { return nameFault(name, false) }
+
+// choiceFault returns what is wrong with a text that must be one of some words, or "".
+func choiceFault(known []string, text string) string {
+	if slices.Contains(known, text) {
+		return ""
+	}
+	return "unknown value; known: " + strings.Join(known, ", ")
 }
 
 // numberFault returns what is wrong with a number by a rule, or "".
@@ -163,8 +169,8 @@ func layoutFault(layout string) string {
 	isSameDay := got.Year() == example.Year() && got.YearDay() == example.YearDay()
 	hasHour := got.Hour() == example.Hour() || got.Hour() == 0 // 0 in a layout of whole days
 	switch {
-	case nameFault(layout, false) != "":
-		return nameFault(layout, false)
+	case plainNameFault(layout) != "":
+		return plainNameFault(layout)
 	case err == nil && strings.Contains(text, abbreviation):
 		return "names a zone by letters; write -0700, or letters that never change, such as GMT"
 	case err != nil, !isSameDay, !hasHour:

@@ -21,16 +21,17 @@ type attempt struct {
 	body    bytes.Reader
 	hooks   httptrace.ClientTrace
 
+	forgetToken  func() // drops the token; nil if the attempt has none from a TokenSource
 	evidence     evidence
 	contextEnded bool // when the round tripper returned
 }
 
-// tryOnce makes an attempt. If it cannot begin, c.blocked says why, and the outcome of the attempt before it stays.
+// tryOnce makes an attempt. If it cannot begin, c.obstacle says why, and the outcome of the attempt before it stays.
 func (c *call) tryOnce(ctx context.Context) {
-	c.maybeWritten = false
-	c.open = nil
-	c.blocked = c.prepare(ctx)
-	if c.blocked == nil {
+	c.sent = nil
+	c.obstacle = obstacle{}
+	c.obstacle.err = c.prepare(ctx)
+	if c.obstacle.err == nil {
 		c.send() //nolint:contextcheck // the context of the call, not that of its waits
 	}
 }
@@ -86,7 +87,7 @@ const approvalLifetime = 5 * time.Second
 func (c *call) askGuard(ctx context.Context) error {
 	if c.request.Guard != nil {
 		// Calls that the guard makes are separate from this one, unless it or an outer call holds a slot.
-		if !c.hasSlot && !c.isNested {
+		if !c.held.hasSlot && !c.isNested {
 			ctx = context.WithValue(ctx, callKey{}, nil)
 			ctx = fence.With(ctx, nil)
 		}
@@ -104,7 +105,6 @@ func (c *call) askGuard(ctx context.Context) error {
 
 // authenticate puts credentials into the request of an attempt, and makes it the current one.
 func (c *call) authenticate(ctx context.Context, a *attempt) error {
-	c.forgetToken = nil
 	switch credentials := c.request.Authenticate.(type) {
 	case nil:
 	case headerFunc:
@@ -116,7 +116,7 @@ func (c *call) authenticate(ctx context.Context, a *attempt) error {
 		if err != nil || bounded.Err() != nil {
 			return c.contextError(bounded, ctx, completeResponse, err)
 		}
-		c.forgetToken = forget
+		a.forgetToken = forget
 	}
 	c.current = a
 	return nil
@@ -171,12 +171,11 @@ func (c *call) begin(ctx context.Context, stop context.CancelFunc) *http.Request
 	a := c.current
 	a.evidence.trace(&a.hooks, stop, c.transport.OwnBase) // before an observer can panic: cleanUp calls stop
 	number := c.outcome.Attempts + 1
-	observed, end := c.request.Observe.begin(ctx, Attempt, number)
-	c.endStep = end
+	observed := c.step.begin(ctx, c.request.Observe, Attempt, number)
 	request := a.request.WithContext(httptrace.WithClientTrace(observed, &a.hooks))
 	c.outcome = Outcome{Sent: request, Attempts: number}
 	c.judgement = Judgement{}
-	c.maybeWritten = true
+	c.sent = a
 	return request
 }
 

@@ -236,33 +236,44 @@ func (b *Breaker) Settled(began time.Time) *Change {
 
 // checkBreakers returns why an attempt could not enter now, or nil. Of two open breakers it names the one whose pause ends later.
 func (c *call) checkBreakers() error {
+	var open *OpenError
 	for _, breaker := range []*Breaker{c.request.Service, c.request.Account} {
 		if breaker == nil {
 			continue
 		}
-		open := breaker.Blocked()
-		if open != nil && (c.open == nil || open.RetryAfter > c.open.RetryAfter) {
-			c.open = open
+		other := breaker.Blocked()
+		if open == nil || other != nil && other.RetryAfter > open.RetryAfter {
+			open = other
 		}
 	}
-	return c.openError()
+	return c.blockedBy(open)
 }
 
 // enterBreakers enters the breakers of the service and of the account.
 func (c *call) enterBreakers() error {
-	for i, breaker := range []*Breaker{c.request.Service, c.request.Account} {
-		if breaker != nil && c.open == nil {
-			c.tickets[i], c.open = breaker.enter()
-		}
+	if err := c.enter(c.request.Service, &c.held.service); err != nil {
+		return err
 	}
-	return c.openError()
+	return c.enter(c.request.Account, &c.held.account)
 }
 
-func (c *call) openError() error {
-	if c.open == nil {
+// enter enters a breaker, which may be nil, and sets its ticket.
+func (c *call) enter(breaker *Breaker, entered *ticket) error {
+	if breaker == nil {
 		return nil
 	}
-	return &safeError{c.open.Error(), c.open}
+	t, open := breaker.enter()
+	*entered = t
+	return c.blockedBy(open)
+}
+
+// blockedBy notes the open breaker that blocks an attempt, and returns its error. Both are nil if none does.
+func (c *call) blockedBy(open *OpenError) error {
+	c.obstacle.open = open
+	if open == nil {
+		return nil
+	}
+	return &safeError{open.Error(), open}
 }
 
 // recordAttempt tells the breakers that the attempt entered how it ended.
@@ -276,10 +287,11 @@ func (c *call) recordAttempt(health Health) {
 	if health == Refusing {
 		toService.health = Healthy // the service is up
 	}
-	service, account := c.tickets[0], c.tickets[1]
-	c.tickets = [2]ticket{}
-	serviceChange := service.record(toService)
-	accountChange := account.record(toAccount)
+	entered := c.held
+	c.held.service = ticket{}
+	c.held.account = ticket{}
+	serviceChange := entered.service.record(toService)
+	accountChange := entered.account.record(toAccount)
 	if serviceChange != nil {
 		c.changed(*serviceChange)
 	}

@@ -3,41 +3,47 @@ package transport
 import (
 	"cmp"
 	"context"
-	"math"
-	"net/http"
-	"net/url"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
-// A call is the state of one Do.
+// A call is the state of one Do. Each attempt leaves here what decide needs to know about it.
 type call struct {
 	ctx       context.Context //nolint:containedctx // the caller's: a call is one Do
 	transport *Transport
 	request   Request
+	isNested  bool // a function of the user makes this call within another
 
-	// What the last attempt found.
-	outcome      Outcome
-	judgement    Judgement  // of the response in outcome
-	blocked      error      // why the attempt could not begin, or nil
-	open         *OpenError // the open breaker that blocked it, or nil
-	maybeWritten bool       // it reached the round tripper, and no later attempt has replaced it
-	forgetToken  func()     // drops its token; nil if it had none from a TokenSource
+	outcome   Outcome   // of the last attempt that began
+	judgement Judgement // of the response in outcome
 
-	// What the attempt under way holds.
-	current *attempt      // the last that got its credentials
-	hasSlot bool          // one of request.Slots
-	tickets [2]ticket     // of the breakers that it entered
-	endStep func(Outcome) // ends the step under way: an attempt or a back-off
+	current  *attempt // the last that got its credentials
+	sent     *attempt // the last that reached the round tripper, until another replaces it; or nil
+	obstacle obstacle // why the last attempt could not begin
+	held     holdings // what the attempt under way holds
+	step     openStep // the step under way: an attempt or a back-off
+	used     usage    // what the call has used up of its attempts and waits
 
-	// What limits further attempts.
-	isNested      bool          // a function of the user makes this call within another
-	guardPassedAt time.Time     // when the guard last let the message pass
-	tries         int           // attempts that count towards MaxAttempts
-	refreshed     bool          // an attempt was made for a fresh token
-	waited        time.Duration // all waits so far
-	backoff       time.Duration // the wait before the next attempt
+	guardPassedAt time.Time // when the guard last let the message pass
+}
+
+// obstacle is why an attempt could not begin. The zero value means that nothing was in the way.
+type obstacle struct {
+	err  error
+	open *OpenError // the open breaker, or nil if something else is in the way
+}
+
+// holdings are what an attempt holds of what calls share. release gives them back.
+type holdings struct {
+	hasSlot bool   // one of Request.Slots
+	service ticket // of the breaker Request.Service, once the attempt has entered it
+	account ticket // of the breaker Request.Account
+}
+
+// usage is what a call has used up of what its RetryPolicy allows.
+type usage struct {
+	tries     int           // attempts that count towards MaxAttempts
+	refreshed bool          // an attempt was made for a fresh token
+	waited    time.Duration // all waits so far
 }
 
 // callKey is the key of the call in the contexts of its attempt.
@@ -71,51 +77,11 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 
 // run makes attempts until decide says that none follows, or ctx ends a wait.
 func (c *call) run(ctx context.Context) {
-	if err := c.repeat(ctx); err != nil { // ctx ended a wait
+	if err := c.loop(ctx); err != nil { // ctx ended a wait
 		c.outcome.Interrupted = cmp.Or(c.ctx.Err(), ctx.Err())
-		c.end(Outcome{Err: c.outcome.Interrupted})
+		c.step.finish(Outcome{Err: c.outcome.Interrupted})
 	}
 }
-
-// repeat makes an attempt, and another after each wait, until decide returns false. It returns the error of ctx if ctx ends a wait.
-//
-// The loop and its timer are from go-retryablehttp. A retryablehttp.Client passes a request to the round tripper of its HTTPClient, asks
-// CheckRetry whether another attempt follows, waits for as long as Backoff returns, and begins again. It would repeat the same request, but each
-// attempt has its own request and credentials. So the round tripper makes that request and keeps the response in the call, and the Client gets
-// an empty request and empty responses, which it has no reason to redirect, log or close.
-func (c *call) repeat(ctx context.Context) error {
-	client := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: attempts{c}},
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) { return c.decide(ctx), nil },
-		Backoff:    func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
-		RetryMax:   math.MaxInt, // decide counts the attempts
-	}
-	empty := (&http.Request{URL: new(url.URL)}).WithContext(ctx)
-	_, err := client.Do(&retryablehttp.Request{Request: empty}) //nolint:bodyclose // it has none
-	return err
-}
-
-// attempts is the round tripper of repeat. It returns no error.
-type attempts struct{ call *call }
-
-// RoundTrip makes one attempt. The empty request has the context of the waits.
-func (a attempts) RoundTrip(empty *http.Request) (*http.Response, error) {
-	a.call.end(Outcome{}) // the wait before it
-	a.call.tryOnce(empty.Context())
-	return &http.Response{Body: http.NoBody}, nil
-}
-
-// A waitContext ends with the waits of a call, and has the values of the call.
-type waitContext struct {
-	context.Context //nolint:containedctx // of the waits
-
-	values context.Context //nolint:containedctx // of the call
-}
-
-func (w waitContext) Value(key any) any { return w.values.Value(key) }
-
-// AfterFunc lets package context derive from w without a goroutine.
-func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }
 
 // cleanUp releases what the call still holds, whether it returns or panics, and sets Request.MaybeWritten.
 func (c *call) cleanUp() {
@@ -123,7 +89,7 @@ func (c *call) cleanUp() {
 		c.current.evidence.end()
 	}
 	if c.request.MaybeWritten != nil {
-		*c.request.MaybeWritten = c.maybeWritten && c.current.evidence.written(c.outcome.Err)
+		*c.request.MaybeWritten = c.sent != nil && c.sent.evidence.written(c.outcome.Err)
 	}
 	c.release(notWritten)
 }
@@ -138,7 +104,7 @@ func (c *call) judge() {
 		c.request.Slots.addTime(time.Since(c.outcome.Began))
 	}
 	c.release(health)
-	c.end(c.outcome)
+	c.step.finish(c.outcome)
 }
 
 // release reports the health of the attempt to the breakers that it entered, and releases its slot.
@@ -147,11 +113,14 @@ func (c *call) release(health Health) {
 	c.recordAttempt(health)
 }
 
-// end ends the step under way, if there is one.
-func (c *call) end(outcome Outcome) {
-	end := c.endStep
-	c.endStep = nil
-	if end != nil {
-		end(outcome)
-	}
+// A waitContext ends with the waits of a call, and has the values of the call.
+type waitContext struct {
+	context.Context //nolint:containedctx // of the waits
+
+	values context.Context //nolint:containedctx // of the call
 }
+
+func (w waitContext) Value(key any) any { return w.values.Value(key) }
+
+// AfterFunc lets package context derive from w without a goroutine.
+func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }

@@ -24,3 +24,22 @@ func (observe Observe) begin(ctx context.Context, step Step, attempt int) (conte
 	}
 	return observe(ctx, step, attempt)
 }
+
+// openStep is a step that has begun and not ended. The zero value is no step.
+type openStep struct{ end func(Outcome) }
+
+// begin begins a step, and returns its context.
+func (s *openStep) begin(ctx context.Context, observe Observe, step Step, attempt int) context.Context {
+	observed, end := observe.begin(ctx, step, attempt)
+	s.end = end
+	return observed
+}
+
+// finish ends the step, if there is one.
+func (s *openStep) finish(outcome Outcome) {
+	end := s.end
+	s.end = nil
+	if end != nil {
+		end(outcome)
+	}
+}

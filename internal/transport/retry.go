@@ -15,48 +15,50 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// decide judges an attempt, releases what it held, and reports whether another follows. No other function does. A response that came counts,
-// even if a context ended after it.
-func (c *call) decide(ctx context.Context) bool {
-	if c.blocked != nil {
+// decide judges an attempt and releases what it held. It alone decides whether another attempt follows, and after which wait. A response that came
+// counts, even if a context ended after it.
+func (c *call) decide(ctx context.Context) (wait time.Duration, follows bool) {
+	if c.obstacle.err != nil {
 		c.release(notWritten)
-		return c.retriesBlocked(ctx)
+		return c.retryBlocked(ctx)
 	}
 	c.judge()
 	if c.canRefresh() {
-		c.forgetToken()
-		c.refreshed = true
-		c.backoff = 0
-		return true
+		c.current.forgetToken()
+		c.used.refreshed = true
+		return 0, true
 	}
-	c.tries++
+	c.used.tries++
 	if !c.mayRepeat() {
-		return false
+		return 0, false
 	}
 	if err := ctx.Err(); err != nil {
 		if !errors.Is(c.outcome.Err, err) { // it did not end the attempt itself
 			c.outcome.Interrupted = err
 		}
-		return false
+		return 0, false
 	}
-	return c.startBackoff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
+	wait = max(c.transport.Backoff(c.used.tries), c.outcome.RetryAfter)
+	return wait, c.startBackoff(ctx, wait)
 }
 
-// retriesBlocked reports whether a call waits for the open breaker that blocked it. Such a wait is no attempt.
-func (c *call) retriesBlocked(ctx context.Context) bool {
-	if c.open != nil && ctx.Err() == nil {
-		if c.mayBackOff() && c.startBackoff(ctx, c.open.RetryAfter) {
-			return true
+// retryBlocked decides whether another attempt follows one that could not begin: after the wait for an open breaker, if the call may wait so long.
+// The blocked attempt does not count.
+func (c *call) retryBlocked(ctx context.Context) (wait time.Duration, follows bool) {
+	open := c.obstacle.open
+	if open != nil && ctx.Err() == nil {
+		if c.mayBackOff() && c.startBackoff(ctx, open.RetryAfter) {
+			return open.RetryAfter, true
 		}
-		c.outcome.Wait = c.open.RetryAfter
+		c.outcome.Wait = open.RetryAfter
 	}
-	c.outcome.Interrupted = c.blocked
-	return false
+	c.outcome.Interrupted = c.obstacle.err
+	return 0, false
 }
 
 // canRefresh reports whether another attempt follows with a fresh token.
 func (c *call) canRefresh() bool {
-	return c.judgement.TokenRefused && c.forgetToken != nil && !c.refreshed
+	return c.judgement.TokenRefused && c.current.forgetToken != nil && !c.used.refreshed
 }
 
 // mayBackOff reports whether the call may wait for another attempt.
@@ -66,7 +68,7 @@ func (c *call) mayBackOff() bool { return !c.request.Once && c.transport.MaxAtte
 func (c *call) mayRepeat() bool {
 	outcome := &c.outcome
 	switch {
-	case !c.mayBackOff(), c.tries >= c.transport.MaxAttempts:
+	case !c.mayBackOff(), c.used.tries >= c.transport.MaxAttempts:
 		return false
 	case outcome.StatusCode == 0 && !outcome.Written:
 		return !IsPermanent(outcome.Err)
@@ -82,16 +84,15 @@ func (c *call) startBackoff(ctx context.Context, wait time.Duration) bool {
 		c.outcome.Wait = wait
 		return false
 	}
-	c.maybeWritten = false
-	c.waited += wait
-	c.backoff = wait
-	_, c.endStep = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
+	c.sent = nil
+	c.used.waited += wait
+	c.step.begin(ctx, c.request.Observe, Backoff, c.outcome.Attempts+1)
 	return true
 }
 
 // longestWait returns how long the call may still wait: its waits take MaxWait together at most, and end before its deadline.
 func (c *call) longestWait() time.Duration {
-	return min(c.transport.MaxWait-c.waited, c.untilDeadline())
+	return min(c.transport.MaxWait-c.used.waited, c.untilDeadline())
 }
 
 // untilDeadline returns how long the call may wait before its deadline. It leaves twice the usual response time, so that nothing is written

@@ -57,7 +57,7 @@ func (c *call) acquireSlot(ctx context.Context) error {
 	}
 	select {
 	case slots.taken <- struct{}{}:
-		c.hasSlot = true
+		c.held.hasSlot = true
 		return nil
 	default:
 		return c.wait(ctx, "a connection", c.waitForSlot)
@@ -67,14 +67,14 @@ func (c *call) acquireSlot(ctx context.Context) error {
 func (c *call) waitForSlot(ctx context.Context) error {
 	slots := c.request.Slots
 	began := time.Now()
-	maxWait := c.transport.MaxWait - c.waited
+	maxWait := c.transport.MaxWait - c.used.waited
 	beforeDeadline := c.untilDeadline()
 	timer := time.NewTimer(min(maxWait, beforeDeadline))
 	defer timer.Stop()
 	select {
 	case slots.taken <- struct{}{}:
-		c.hasSlot = true
-		c.waited += time.Since(began)
+		c.held.hasSlot = true
+		c.used.waited += time.Since(began)
 		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()
@@ -85,8 +85,8 @@ func (c *call) waitForSlot(ctx context.Context) error {
 }
 
 func (c *call) releaseSlot() {
-	if c.hasSlot {
-		c.hasSlot = false
+	if c.held.hasSlot {
+		c.held.hasSlot = false
 		<-c.request.Slots.taken
 	}
 }
@@ -111,7 +111,7 @@ func (c *call) waitForTurn(ctx context.Context) error {
 			turn.Cancel()
 			return err
 		}
-		c.waited += delay
+		c.used.waited += delay
 		return nil
 	})
 }

@@ -3,7 +3,7 @@
 // root package decides what a response means and makes the errors.
 //
 // A call is one Do (call.go). It makes one or more attempts (attempt.go), each of which is one request. retry.go decides whether another
-// attempt follows.
+// attempt follows, and loop.go makes it.
 //
 // No goroutine outlives a call, except those of net/http, for idle connections and for a dial that was in progress when the attempt ended;
 // see NewBase.

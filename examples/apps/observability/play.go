@@ -91,42 +91,75 @@ func (p *play) rounds(ctx context.Context, n int) {
 	}
 }
 
-// round sends a message on each channel, some of them wrong, reads a listing, and has the customer reply. The traces and metrics show
-// the results, so errors are ignored.
+// round plays round i: the shop sends an order, and something else happens, good or bad. Traces and metrics show the results, so errors are
+// ignored.
 func (p *play) round(ctx context.Context, i int) {
 	if i%60 == 30 {
 		p.storm(ctx, i)
 	}
-	reference := fmt.Sprint("order-", i)
-	order := sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: reference}
-	_, _ = p.client.SMS.SendOnce(ctx, order)
-	_, _ = p.client.ChatApp1.Send(ctx, chatapp1.New("channel-1", customer).Text("Your order is ready"))
-	_, _ = p.client.ChatApp2.Send(ctx, chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Your order is ready"}})
-
+	order := sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: fmt.Sprint("order-", i)}
 	answer := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i), From: customer, To: "21581", Text: "OK", ReceivedAt: time.Now()}
+	p.sendEverywhere(ctx, order)
 	switch i % 5 {
 	case 1:
-		order.To = "" // not sent
-		_, _ = p.client.SMS.Send(ctx, order)
-		p.service.CallWebhook(ctx, p.target, answer)
+		p.sendWithoutRecipient(ctx, order)
+		p.receive(ctx, answer)
 	case 2:
-		for _, err := range p.client.SMS.List(ctx, sms.ListOptions{PageSize: 50}) {
-			if err != nil {
-				break
-			}
-		}
-		p.service.CallWebhook(ctx, p.target, answer)
+		p.list(ctx)
+		p.receive(ctx, answer)
 	case 3:
-		p.service.CallWebhook(ctx, p.target, answer)
-		p.service.CallWebhook(ctx, p.target, answer) // a duplicate
+		p.receive(ctx, answer)
+		p.receive(ctx, answer) // a duplicate
 	case 4:
-		p.service.CallWebhook(ctx, p.target+"-wrong", answer) // another sender
+		p.receiveWithWrongSecret(ctx, answer)
 	default:
-		p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
-		_, _ = p.client.SMS.Send(ctx, order)
-		answer.From = "" // refused, too
-		p.service.CallWebhook(ctx, p.target, answer)
+		p.sendRefused(ctx, order)
+		p.receiveWithoutSender(ctx, answer)
 	}
+}
+
+// sendEverywhere sends an order by SMS, and its text over both chat apps.
+func (p *play) sendEverywhere(ctx context.Context, order sms.Message) {
+	_, _ = p.client.SMS.SendOnce(ctx, order)
+	_, _ = p.client.ChatApp1.Send(ctx, chatapp1.New("channel-1", order.To).Text(order.Text))
+	_, _ = p.client.ChatApp2.Send(ctx, chatapp2.Message{To: order.To, Content: chatapp2.Text{Body: order.Text}})
+}
+
+// sendWithoutRecipient sends an order without a recipient: the client rejects it.
+func (p *play) sendWithoutRecipient(ctx context.Context, order sms.Message) {
+	order.To = ""
+	_, _ = p.client.SMS.Send(ctx, order)
+}
+
+// sendRefused sends an order that the service refuses.
+func (p *play) sendRefused(ctx context.Context, order sms.Message) {
+	p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
+	_, _ = p.client.SMS.Send(ctx, order)
+}
+
+// list lists the messages, up to the first error.
+func (p *play) list(ctx context.Context) {
+	for _, err := range p.client.SMS.List(ctx, sms.ListOptions{PageSize: 50}) {
+		if err != nil {
+			return
+		}
+	}
+}
+
+// receive has the service call the hook with an answer of the customer.
+func (p *play) receive(ctx context.Context, answer messagingtest.InboundSMS) {
+	p.service.CallWebhook(ctx, p.target, answer)
+}
+
+// receiveWithWrongSecret calls the hook like a stranger, who does not know its secret.
+func (p *play) receiveWithWrongSecret(ctx context.Context, answer messagingtest.InboundSMS) {
+	p.service.CallWebhook(ctx, p.target+"-wrong", answer)
+}
+
+// receiveWithoutSender has the service call the hook with an answer that the hook refuses, because it has no sender.
+func (p *play) receiveWithoutSender(ctx context.Context, answer messagingtest.InboundSMS) {
+	answer.From = ""
+	p.receive(ctx, answer)
 }
 
 // storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
