@@ -43,7 +43,8 @@ func compareBool(a, b bool) int {
 // statusFinder finds the status of an accepted response.
 type statusFinder struct {
 	examples *Examples
-	overlay  *overlay
+	response words // the paths of accepted responses that were learned
+	codes    codes
 }
 
 // find returns the member with the known word, or else a member that differs in refusals with HTTP 2xx, or else the member with the name of a
@@ -66,7 +67,7 @@ func (f statusFinder) find() (best candidate, isFound bool) {
 // newCandidate returns a member of an accepted response as a candidate, and reports whether it can be the status. Unless its word is known, it
 // needs the name of a status, or another word in a refusal.
 func (f statusFinder) newCandidate(member leaf, isKnown bool) (c candidate, isPossible bool) {
-	isTaken := f.overlay.Send.Response.has(member.path)
+	isTaken := f.response.has(member.path)
 	if member.word == "" || isTaken || !f.hasKnownStatus(member.path) {
 		return candidate{}, false
 	}
@@ -107,7 +108,7 @@ func (f statusFinder) isSendStatusOfRow(name string) bool {
 // nearnessToID returns with how many members of the path of an ID another path begins.
 func (f statusFinder) nearnessToID(path string) int {
 	nearness := 0
-	for _, id := range f.overlay.Send.Response["id"] {
+	for _, id := range f.response["id"] {
 		nearness = max(nearness, countSharedMembers(path, id))
 	}
 	return nearness
@@ -144,7 +145,7 @@ func (f statusFinder) readWords(c *candidate) bool {
 			continue
 		}
 		isAccepted := slices.Contains(c.words, word)
-		hasCode := codes{f.examples, f.overlay}.has(example)
+		hasCode := f.codes.has(example)
 		switch {
 		case isAccepted && !hasCode:
 			return false

@@ -14,7 +14,7 @@ type hints struct {
 func (h hints) add() {
 	listingHints{h.examples.row, h.overlay, h.unused}.note()
 	h.noteRowStatus()
-	sendStatus{h.examples, h.overlay}.noteRefusedWords()
+	newSendStatus(h.examples, h.overlay).noteRefusedWords()
 	h.noteMoney()
 	h.overlay.noteMessages(h.examples.refused)
 	if !h.examples.isListingAlone() {

@@ -64,11 +64,15 @@ func (l *learner) learn() error {
 		l.request = request
 		problems = append(problems,
 			acceptedResponses{l.examples, l.overlay}.learn(), // finds the ID of the message, and other values of the response
-			sendStatus{l.examples, l.overlay}.learn(),        // takes none of these for the status
+			newSendStatus(l.examples, l.overlay).learn(),     // takes none of these for the status
 			newRefusals(l.examples, l.overlay).learn(),       // takes neither for a code, and a word of the status for one if there is no code
 		)
 	}
-	problems = append(problems, l.listing.learn(), l.overlay.Inbound.learn(l.examples.inbound, keysOf(kindInbound)), l.learnDelivery())
+	problems = append(problems,
+		l.listing.learn(),
+		l.overlay.Inbound.learn(l.examples.inbound, keysOf(kindInbound)),
+		l.learnDelivery(),
+	)
 	if l.request != nil {
 		placeholders{l.examples.request, l.overlay}.learn() // by the names in reports
 	}

@@ -12,6 +12,12 @@ import (
 type sendStatus struct {
 	examples *Examples
 	overlay  *overlay
+	finder   statusFinder
+}
+
+func newSendStatus(examples *Examples, o *overlay) sendStatus {
+	finder := statusFinder{examples: examples, response: o.Send.Response, codes: codes{examples, o}}
+	return sendStatus{examples, o, finder}
 }
 
 // learn finds the status of an accepted response, and learns the words that accept and refuse a message.
@@ -22,7 +28,7 @@ func (s sendStatus) learn() error {
 	if s.overlay.Send.Response["status"] != nil { // a text
 		return s.refuseTexts()
 	}
-	best, isFound := statusFinder{s.examples, s.overlay}.find()
+	best, isFound := s.finder.find()
 	if !isFound {
 		return s.explainNone()
 	}
