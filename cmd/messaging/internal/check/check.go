@@ -15,8 +15,6 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -24,17 +22,15 @@ import (
 type checker struct {
 	settings *settings
 	client   *messaging.Client
-	table    *table.Table // of the contract
-	recorder *recorder
-	overrun  time.Duration // how long a look-up for a sent message may go on after --wait
+	names    wireNames
+	lister   *lister
+	overrun  time.Duration // how long a lookup of a sent message may go on after --wait
 	report   report
 
 	isListed   bool       // the listing can be read
 	listed     page       // the latest listing, to whose rows the values, filters and order are compared
 	missesRows bool       // the first page may begin after the first row
 	sent       []*message // messages that the service may have sent
-	seen       seenRows
-	responses  seenResponses
 }
 
 // isFound reports whether the rows of all messages were found.
@@ -69,14 +65,14 @@ func (c *checker) check(ctx context.Context) {
 // checkListing asks for the first page.
 func (c *checker) checkListing(ctx context.Context) {
 	c.say("reading the listing")
-	p := c.list(ctx, sms.ListOptions{}, 1)
+	p := c.lister.list(ctx, sms.ListOptions{}, 1)
 	c.report.add("listing", "sms.list", judgeListing(p))
 	if p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow) {
 		return
 	}
 	c.isListed = true
 	c.listed = p
-	c.seen.reported = len(c.seen.unreadable)
+	c.lister.seen.reported = len(c.lister.seen.unreadable)
 }
 
 // judgeListing judges the first page of the listing.
@@ -116,26 +112,6 @@ func countUnreadable(rows []sms.Transaction) int {
 		}
 	}
 	return n
-}
-
-// value returns the value of a row for a concept of the contract, or "".
-func (c *checker) value(row document.Node, concept string) string {
-	for _, path := range c.table.SMSList.Record[concept] {
-		if text := strings.TrimSpace(row.At(path).Text()); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// hasValue reports whether a row has a value for a concept. A recipient may be written without its + or as a tel: URI.
-func (c *checker) hasValue(row document.Node, concept, value string) bool {
-	got := c.value(row, concept)
-	if concept == "to" {
-		got = strings.TrimPrefix(table.Number(got), "+")
-		value = strings.TrimPrefix(value, "+")
-	}
-	return value != "" && got == value
 }
 
 // countRows returns a number of rows as text.

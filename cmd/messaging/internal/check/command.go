@@ -75,24 +75,24 @@ func (s *settings) newChecker() (*checker, error) {
 	if s.send != (s.from != "") || s.send != (s.to != "") {
 		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
 	}
-	const overrun = 30 * time.Second
-	c := &checker{settings: s, recorder: &recorder{}, overrun: overrun, seen: newSeenRows()}
+	records := &recorder{}
 	record := func(base http.RoundTripper) http.RoundTripper {
-		c.recorder.base = base
-		return c.recorder
+		records.base = base
+		return records
 	}
-	var err error
-	c.client, err = cli.NewClient(s.timeout, s.plainHTTP, messaging.WithRateLimit(s.rate, 1), messaging.WithTransport(record),
+	client, err := cli.NewClient(s.timeout, s.plainHTTP, messaging.WithRateLimit(s.rate, 1), messaging.WithTransport(record),
 		messaging.WithBreaker(messaging.BreakerPolicy{Off: true})) // to continue after failures
 	if err != nil {
 		return nil, err
 	}
-	names, err := contract.FromEnv()
+	wire, err := contract.FromEnv()
 	if err != nil {
 		return nil, err
 	}
-	c.table = table.Of(names)
-	return c, nil
+	const overrun = 30 * time.Second
+	n := wireNames{table.Of(wire)}
+	l := &lister{client: client, names: n, recorder: records, seen: newSeenRows()}
+	return &checker{settings: s, client: client, names: n, lister: l, overrun: overrun}, nil
 }
 
 func (s *settings) run(ctx context.Context) error {

@@ -11,7 +11,6 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 // filters are the concepts by which a listing can be filtered.
@@ -34,63 +33,73 @@ func (c *checker) checkFilters(ctx context.Context) {
 		return
 	}
 	c.say("trying the filters")
+	trial := c.newFilterTrial()
 	for _, concept := range filters() {
 		if ctx.Err() != nil {
 			return
 		}
-		if c.table.SMSList.Params[concept] == "" {
+		if c.names.SMSList.Params[concept] == "" {
 			continue
 		}
-		c.report.add("filter by "+concept, "sms.list.params."+concept, c.tryFilter(ctx, concept))
+		c.report.add("filter by "+concept, "sms.list.params."+concept, trial.try(ctx, concept))
 	}
 }
 
-func (c *checker) tryFilter(ctx context.Context, concept string) finding {
-	if isTime(concept) {
-		return c.tryBound(ctx, concept)
+// filterTrial tries filters with values that no message has, and with those of rows.
+type filterTrial struct {
+	lister     *lister
+	names      wireNames
+	listed     page     // the rows to find
+	missesRows bool     // the first page may begin after the first row
+	withSend   bool     // only the messages of the check prove a filter
+	sent       *message // a message whose row was found, or nil
+}
+
+func (c *checker) newFilterTrial() filterTrial {
+	t := filterTrial{lister: c.lister, names: c.names, listed: c.listed, missesRows: c.missesRows, withSend: c.settings.send}
+	if found := c.found(); len(found) > 0 {
+		t.sent = found[0]
 	}
-	return c.tryValue(ctx, concept)
+	return t
+}
+
+func (t filterTrial) try(ctx context.Context, concept string) finding {
+	if isTime(concept) {
+		return t.tryBound(ctx, concept)
+	}
+	return t.tryValue(ctx, concept)
 }
 
 // tryValue asks for a value that no message has, and then for an ID of a message that was sent. Without --send it asks for the ID of a row.
-func (c *checker) tryValue(ctx context.Context, concept string) finding {
-	m := c.messageWithID(concept)
-	sent := ""
-	if m != nil {
-		sent = m.values[concept]
-	}
-	absent := c.listByValue(ctx, concept, c.absentValue(concept, sent))
+func (t filterTrial) tryValue(ctx context.Context, concept string) finding {
+	sent := t.sentID(concept)
+	absent := t.lister.byValue(ctx, concept, t.absentValue(concept, sent))
 	if f, isDecided := judgeAbsent(absent); isDecided {
 		return f
 	}
 	if sent != "" {
-		return c.judgeSent(concept, m, c.listByValue(ctx, concept, sent))
+		return t.judgeSent(concept, t.lister.byValue(ctx, concept, sent))
 	}
-	if listed := c.listedID(concept); listed != "" {
-		return c.judgeListed(concept, listed, c.listByValue(ctx, concept, listed))
+	if listed := t.listedID(concept); listed != "" {
+		return t.judgeListed(concept, listed, t.lister.byValue(ctx, concept, listed))
 	}
 	return finding{plausible, "it finds nothing for a value that no message has"}
 }
 
 // tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
-func (c *checker) tryBound(ctx context.Context, concept string) finding {
-	absent := c.listByTime(ctx, concept, absentTime(concept))
+func (t filterTrial) tryBound(ctx context.Context, concept string) finding {
+	absent := t.lister.byTime(ctx, concept, absentTime(concept))
 	if f, isDecided := judgeAbsent(absent); isDecided {
 		f.why += boundAdvice(f, absent.err, concept)
 		return f
 	}
-	bound, hasTime := c.listedTime(concept)
+	bound, hasTime := t.listedTime(concept)
 	if !hasTime {
 		return finding{plausible, "it finds nothing for a bound that no message meets; no row has a time to try"}
 	}
-	p := c.listByTime(ctx, concept, bound)
-	switch {
-	case !p.isPage:
-		return finding{plausible, "could not tell: " + describe(p.err)}
-	case len(p.rows) == 0 && c.missesRows:
-		return finding{plausible, "could not tell: " + missedRows}
-	case len(p.rows) == 0:
-		return finding{wrong, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"}
+	p := t.lister.byTime(ctx, concept, bound)
+	if f, isDecided := t.judgeEmpty(p, "it hides a row of the listing that it should find: see sms.list.time, sms.list.zone"); isDecided {
+		return f
 	}
 	return finding{plausible, "it finds rows by their time, and nothing for a bound that no message meets"}
 }
@@ -106,36 +115,6 @@ func boundAdvice(f finding, err error, concept string) string {
 	return ""
 }
 
-// listByValue asks for the first page of the rows that have a value for a concept.
-func (c *checker) listByValue(ctx context.Context, concept, value string) page {
-	var o sms.ListOptions
-	switch concept {
-	case "reference":
-		o.ReferenceID = value
-	case "id":
-		o.ID = value
-	case "request":
-		o.RequestID = value
-	case "category":
-		o.CategoryID = value
-	case "from":
-		o.From = value
-	case "to":
-		o.To = value
-	case "status":
-		o.Status = value
-	}
-	return c.list(ctx, o, 1)
-}
-
-// listByTime asks for the first page of the rows that meet a bound of time.
-func (c *checker) listByTime(ctx context.Context, concept string, bound time.Time) page {
-	if concept == "createdAfter" {
-		return c.list(ctx, sms.ListOptions{CreatedAfter: bound}, 1)
-	}
-	return c.list(ctx, sms.ListOptions{CreatedBefore: bound}, 1)
-}
-
 // absentTime returns a bound that no message meets.
 func absentTime(concept string) time.Time {
 	if concept == "createdAfter" {
@@ -145,10 +124,10 @@ func absentTime(concept string) time.Time {
 }
 
 // listedTime returns a bound that the newest or the oldest row of the listing meets, and reports whether a row has a time.
-func (c *checker) listedTime(concept string) (bound time.Time, hasTime bool) {
+func (t filterTrial) listedTime(concept string) (bound time.Time, hasTime bool) {
 	const distance = time.Hour // the service may filter by another time of the message
 	var times []time.Time
-	for _, tx := range c.listed.transactions {
+	for _, tx := range t.listed.transactions {
 		if !tx.CreatedAt.IsZero() {
 			times = append(times, tx.CreatedAt)
 		}
@@ -175,64 +154,72 @@ func judgeAbsent(absent page) (f finding, isDecided bool) {
 	return finding{}, false
 }
 
-// judgeListed judges the rows that a filter finds for the ID of a row. Several rows may have it.
-func (c *checker) judgeListed(concept, value string, p page) finding {
-	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
+// judgeEmpty judges a page that should have rows, and says why it is wrong without one. With rows, nothing is decided yet.
+func (t filterTrial) judgeEmpty(p page, why string) (f finding, isDecided bool) {
 	switch {
 	case !p.isPage:
-		return finding{plausible, "could not tell: " + describe(p.err)}
-	case len(p.rows) == 0 && c.missesRows:
-		return finding{plausible, "could not tell: " + missedRows}
+		return finding{plausible, "could not tell: " + describe(p.err)}, true
+	case len(p.rows) == 0 && t.missesRows:
+		return finding{plausible, "could not tell: " + missedRows}, true
 	case len(p.rows) == 0:
-		return finding{wrong, "it finds nothing for the value of a row of the listing"}
-	case slices.ContainsFunc(p.rows, isOther):
-		return finding{wrong, "it also finds other messages: a row has another value, or none"}
+		return finding{wrong, why}, true
+	}
+	return finding{}, false
+}
+
+// judgeListed judges the rows that a filter finds for the ID of a row. Several rows may have it.
+func (t filterTrial) judgeListed(concept, value string, p page) finding {
+	if f, isDecided := t.judgeEmpty(p, "it finds nothing for the value of a row of the listing"); isDecided {
+		return f
+	}
+	if t.hasOther(p, concept, value) {
+		return finding{wrong, otherMessages}
 	}
 	return finding{proven, "it finds the value of a row of the listing, and nothing for a value that no message has"}
 }
 
-// judgeSent judges the rows that a filter finds for the ID of a message that was sent.
-func (c *checker) judgeSent(concept string, m *message, p page) finding {
-	value := m.values[concept]
-	reference := m.values["reference"]
-	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
+// judgeSent judges the rows that a filter finds for the ID of the message that was sent.
+func (t filterTrial) judgeSent(concept string, p page) finding {
+	if f, isDecided := t.judgeEmpty(p, "it finds nothing, not even the message"); isDecided {
+		return f
+	}
 	switch {
-	case !p.isPage:
-		return finding{plausible, "could not tell: " + describe(p.err)}
-	case len(p.rows) == 0 && c.missesRows:
-		return finding{plausible, "could not tell: " + missedRows}
-	case len(p.rows) == 0:
-		return finding{wrong, "it finds nothing, not even the message"}
-	case slices.ContainsFunc(p.rows, isOther):
-		return finding{wrong, "it also finds other messages: a row has another value, or none"}
-	case len(p.rows) > 1 || !c.hasValue(p.rows[0], "reference", reference):
+	case t.hasOther(p, concept, t.sent.values[concept]):
+		return finding{wrong, otherMessages}
+	case len(p.rows) > 1 || !t.names.hasValue(p.rows[0], "reference", t.sent.values["reference"]):
 		return finding{wrong, "it also finds other messages: " + countRows(len(p.rows)) + " for one message"}
 	}
 	return finding{proven, "it finds the message alone, and nothing for a value that no message has"}
 }
 
-// messageWithID returns a message whose row was found, or nil if there is none or the concept is no ID. Other values may belong to several
-// messages.
-func (c *checker) messageWithID(concept string) *message {
-	found := c.found()
-	if len(found) == 0 || !isID(concept) {
-		return nil
+const otherMessages = "it also finds other messages: a row has another value, or none"
+
+// hasOther reports whether a row has another value for a concept, or none.
+func (t filterTrial) hasOther(p page, concept, value string) bool {
+	isOther := func(row document.Node) bool { return !t.names.hasValue(row, concept, value) }
+	return slices.ContainsFunc(p.rows, isOther)
+}
+
+// sentID returns the value that the message has for a concept that is an ID, or "". Other values may belong to several messages.
+func (t filterTrial) sentID(concept string) string {
+	if t.sent == nil || !isID(concept) {
+		return ""
 	}
-	return found[0]
+	return t.sent.values[concept]
 }
 
 // listedID returns the first row's value for a concept that is an ID, or "". With --send only the messages of the check prove a filter.
-func (c *checker) listedID(concept string) string {
-	if c.settings.send || !isID(concept) {
+func (t filterTrial) listedID(concept string) string {
+	if t.withSend || !isID(concept) {
 		return ""
 	}
-	return c.listedValue(concept)
+	return t.listedValue(concept)
 }
 
 // listedValue returns the first value that a row has for a concept, or "".
-func (c *checker) listedValue(concept string) string {
-	for _, row := range c.listed.rows {
-		if value := c.value(row, concept); value != "" {
+func (t filterTrial) listedValue(concept string) string {
+	for _, row := range t.listed.rows {
+		if value := t.names.value(row, concept); value != "" {
 			return value
 		}
 	}
@@ -240,9 +227,9 @@ func (c *checker) listedValue(concept string) string {
 }
 
 // absentValue returns a random value in the form of a given one, or in the form of the values of the rows.
-func (c *checker) absentValue(concept, like string) string {
+func (t filterTrial) absentValue(concept, like string) string {
 	const minLength = 6 // a shorter random value may exist
-	like = cmp.Or(like, c.listedValue(concept))
+	like = cmp.Or(like, t.listedValue(concept))
 	if len(like) < minLength {
 		like = "none-00000000"
 	}

@@ -11,19 +11,13 @@ import (
 
 // checkOrder lists the rows by their times, ascending and descending, if the contract names both parameters.
 func (c *checker) checkOrder(ctx context.Context) {
-	if !c.canSort() || len(c.listed.rows) == 0 || ctx.Err() != nil {
+	if !c.names.canSort() || len(c.listed.rows) == 0 || ctx.Err() != nil {
 		return
 	}
 	c.say("trying the order")
-	ascending := c.list(ctx, sms.ListOptions{SortBy: sms.ByCreated}, 1)
-	descending := c.list(ctx, sms.ListOptions{SortBy: sms.ByCreated, Descending: true}, 1)
+	ascending := c.lister.list(ctx, sms.ListOptions{SortBy: sms.ByCreated}, 1)
+	descending := c.lister.list(ctx, sms.ListOptions{SortBy: sms.ByCreated, Descending: true}, 1)
 	c.report.add("order by created", "sms.list.params.sortBy", judgeOrder(ascending, descending))
-}
-
-// canSort reports whether the contract names both parameters of an order.
-func (c *checker) canSort() bool {
-	params := c.table.SMSList.Params
-	return params["sortBy"] != "" && params["order"] != ""
 }
 
 // judgeOrder judges two listings, of which the second should be in the reverse order.

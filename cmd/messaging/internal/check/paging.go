@@ -12,20 +12,20 @@ import (
 // checkPaging reads two pages of half the rows, so that there is a second page.
 func (c *checker) checkPaging(ctx context.Context) {
 	const path = "sms.list.paging"
-	if c.table.SMSList.Paging.By == "none" {
+	if c.names.SMSList.Paging.By == "none" {
 		c.report.add("paging", path, finding{plausible, "none: the contract has one page"})
 		return
 	}
 	c.say("reading a second page")
 	var options sms.ListOptions
-	if c.table.SMSList.Params["pageSize"] != "" {
+	if c.names.SMSList.Params["pageSize"] != "" {
 		options.PageSize = (len(c.listed.rows) + 1) / 2
 	}
-	p := c.list(ctx, options, 2)
-	c.responses.hasSecondPage = p.isRead() && p.hasNewRows()
+	p := c.lister.list(ctx, options, 2)
+	c.lister.responses.hasSecondPage = p.isRead() && p.hasNewRows()
 	f := c.judgePaging(p)
 	c.report.add("paging", path, f)
-	c.missesRows = c.table.SMSList.Paging.By == "page" && c.responses.hasSecondPage && f.grade == wrong
+	c.missesRows = c.names.SMSList.Paging.By == "page" && c.lister.responses.hasSecondPage && f.grade == wrong
 }
 
 // missedRows says why a row may be on no page, if [checker.missesRows] is set.
@@ -63,11 +63,11 @@ func (c *checker) judgePaging(p page) finding {
 // judgeSecondPage judges a second page that has new rows. A service that counts positions in other units than the contract repeats rows of the
 // first page, or leaves out the rows that follow it.
 func (c *checker) judgeSecondPage(p page) finding {
-	rows := pagedRows{first: p.keys[0], second: map[string]bool{}, larger: c.keysOf(c.listed.rows)}
+	rows := pagedRows{first: p.keys[0], second: map[string]bool{}, larger: c.names.keysOf(c.listed.rows)}
 	for _, keys := range p.keys[1:] {
 		maps.Copy(rows.second, keys)
 	}
-	switch c.table.SMSList.Paging.By {
+	switch c.names.SMSList.Paging.By {
 	case "cursor":
 		return judgeByCursor(rows)
 	case "page":

@@ -32,7 +32,7 @@ func (c *checker) checkRows() {
 // addFiltered adds the rows that the filter by reference found of a message to those of the listing, unless it has one. A row that both show may
 // differ, because the status of the message has changed.
 func (c *checker) addFiltered(m *message) {
-	if !slices.ContainsFunc(c.listed.rows, c.belongsTo(m)) {
+	if !slices.ContainsFunc(c.listed.rows, c.names.belongsTo(m)) {
 		c.listed.rows = append(c.listed.rows, m.byReference.rows...)
 		c.listed.transactions = append(c.listed.transactions, m.byReference.transactions...)
 	}
@@ -42,20 +42,20 @@ func (c *checker) addFiltered(m *message) {
 func (c *checker) findRow(m *message) {
 	var candidates []document.Node
 	for _, row := range c.listed.rows {
-		if c.hasValue(row, "reference", m.values["reference"]) {
+		if c.names.hasValue(row, "reference", m.values["reference"]) {
 			candidates = append(candidates, row)
 		}
 	}
 	switch {
 	case len(candidates) > 1:
 		m.problem = finding{wrong, "several rows have its reference ID"}
-	case len(candidates) == 1 && !c.hasValue(candidates[0], "to", m.values["to"]):
+	case len(candidates) == 1 && !c.names.hasValue(candidates[0], "to", m.values["to"]):
 		m.problem = finding{wrong, "a row has its reference ID, and not its recipient"}
 	case len(candidates) == 1:
 		m.row = candidates[0]
 	case m.values["reference"] == "":
 		m.problem = finding{wrong, "the contract has no field for a reference ID (sms.send.fields.reference)"}
-	case slices.ContainsFunc(c.listed.rows, c.belongsTo(m)):
+	case slices.ContainsFunc(c.listed.rows, c.names.belongsTo(m)):
 		m.problem = finding{wrong, "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"}
 	case m.mayBeFurther():
 		m.problem = finding{plausible, describeSearch(m.newest)}
@@ -81,7 +81,7 @@ func (c *checker) found() []*message {
 
 // differs reports whether a row has another value for a concept than its message.
 func (c *checker) differs(concept string) func(*message) bool {
-	return func(m *message) bool { return !c.hasValue(m.row, concept, m.values[concept]) }
+	return func(m *message) bool { return !c.names.hasValue(m.row, concept, m.values[concept]) }
 }
 
 // checkMember compares one member of the rows with what was sent.
@@ -91,7 +91,7 @@ func (c *checker) checkMember(concept string, found []*message) {
 
 // judgeMember judges one member of the rows by what was sent.
 func (c *checker) judgeMember(concept string, found []*message) finding {
-	isAbsent := func(m *message) bool { return c.value(m.row, concept) == "" }
+	isAbsent := func(m *message) bool { return c.names.value(m.row, concept) == "" }
 	switch {
 	case !slices.ContainsFunc(found, c.differs(concept)):
 		return finding{proven, "the rows have what was sent"}

@@ -90,7 +90,7 @@ func (s *seenRows) addUnreadable(row unreadableRow) {
 
 // checkUnreadable counts the rows that could not be read in full on other pages than the first, such as a page sorted by time.
 func (c *checker) checkUnreadable() {
-	if more := c.seen.unreadable[c.seen.reported:]; len(more) > 0 {
+	if more := c.lister.seen.unreadable[c.lister.seen.reported:]; len(more) > 0 {
 		why := countRows(len(more)) + " of other pages cannot be read in full; the first: " + more[0].describe()
 		c.report.add("other pages", "sms.list.record", finding{wrong, why})
 	}
@@ -100,7 +100,7 @@ func (c *checker) checkUnreadable() {
 // so a person has to judge it. The times of messages that were sent show more, if there are any.
 func (c *checker) checkClock() {
 	const path = "sms.list.record.created"
-	latest := c.seen.latest
+	latest := c.lister.seen.latest
 	if latest.IsZero() || c.report.has(path, wrong) {
 		return
 	}
@@ -112,16 +112,6 @@ func (c *checker) checkClock() {
 	}
 	if !c.report.has(path, proven) {
 		const why = "the newest row has %s, and now it is %s: if the service means another time, see sms.list.zone"
-		c.report.add("time of a row", "sms.list.zone", finding{plausible, fmt.Sprintf(why, c.formatTime(latest), c.formatTime(time.Now()))})
+		c.report.add("time of a row", "sms.list.zone", finding{plausible, fmt.Sprintf(why, c.names.formatTime(latest), c.names.formatTime(time.Now()))})
 	}
-}
-
-// formatTime returns a time in the zone of the contract.
-func (c *checker) formatTime(at time.Time) string {
-	const layout = "2006-01-02T15:04Z07:00"
-	zone, err := time.LoadLocation(c.table.SMSList.Zone)
-	if err != nil { // never: the contract was checked
-		zone = time.UTC
-	}
-	return at.In(zone).Format(layout)
 }

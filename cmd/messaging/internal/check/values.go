@@ -5,12 +5,10 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -58,17 +56,17 @@ func (c *checker) checkValues() {
 // checkSendStatus says how many of the rows of all pages have no send status, or an unknown word: the verdict of none of them is refused,
 // even if the service refused its message. It shows no word, which may be something else at a wrong path.
 func (c *checker) checkSendStatus() {
-	if len(c.seen.statuses) == 0 {
+	if len(c.lister.seen.statuses) == 0 {
 		return
 	}
-	counts := statusCounts{rows: len(c.seen.statuses)}
-	for _, status := range c.seen.statuses {
+	counts := statusCounts{rows: len(c.lister.seen.statuses)}
+	for _, status := range c.lister.seen.statuses {
 		switch {
 		case status == "":
 			counts.absent++
 		case !strings.ContainsFunc(status, unicode.IsLetter):
 			counts.numbers++
-		case c.knowsSendStatus(status):
+		case c.names.knowsSendStatus(status):
 			counts.known++
 		default:
 			counts.unknown++
@@ -106,15 +104,6 @@ func judgeSendStatus(counts statusCounts) (path string, f finding) {
 	return "sms.list.record.sendStatus", finding{plausible, why}
 }
 
-// knowsSendStatus reports whether the contract knows what a word means as the send status of a row.
-func (c *checker) knowsSendStatus(word string) bool {
-	isFailure := func(meaning contract.Status) bool {
-		return table.Match(c.table.WebhookDelivery.Statuses[string(meaning)], word, true) >= 0
-	}
-	words := slices.Concat(c.table.SMSSend.Accepted, c.table.SMSSend.Refused)
-	return table.Match(words, word, true) >= 0 || isFailure(contract.StatusFailed) || isFailure(contract.StatusRejected)
-}
-
 // checkPrice shows the price of a row, so that a wrong scale is seen. Without a price the counts say so.
 func (c *checker) checkPrice() {
 	hasPrice := func(tx sms.Transaction) bool { return tx.Price != "" }
@@ -145,7 +134,7 @@ func describePrice(tx sms.Transaction) string {
 
 // checkNames finds concepts whose names come from the overlay and are in no row. A name with null or an empty value in a row is not wrong.
 func (c *checker) checkNames() {
-	record := c.table.SMSList.Record
+	record := c.names.SMSList.Record
 	defaults := table.Default().SMSList.Record
 	concepts := slices.Sorted(maps.Keys(record))
 	for _, concept := range concepts {
@@ -164,26 +153,13 @@ func (c *checker) checkNames() {
 	}
 }
 
-// hasMember reports whether a row has a member or an element at a path, which may be null.
-func hasMember(row document.Node, path string) bool {
-	end := strings.LastIndexByte(path, '.')
-	parent := row.At(path[:max(0, end)])
-	name := path[end+1:]
-	if parent.IsList() {
-		i, err := strconv.Atoi(name)
-		return err == nil && i >= 0 && i < len(parent.List())
-	}
-	_, isMember := parent.Object()[name]
-	return isMember
-}
-
 // checkPageNames says of each name of sms.list.page that comes from the overlay whether a response had it. The last page may lack a name, so
 // that an absent one is wrong only if a second page was read.
 func (c *checker) checkPageNames() {
-	names := c.table.SMSList.Page
+	page := c.names.SMSList.Page
 	defaults := table.Default().SMSList.Page
-	for _, concept := range slices.Sorted(maps.Keys(names)) {
-		paths := names[concept]
+	for _, concept := range slices.Sorted(maps.Keys(page)) {
+		paths := page[concept]
 		if len(paths) == 0 || slices.Equal(paths, defaults[concept]) || len(c.listed.rows) == 0 {
 			continue
 		}
@@ -193,23 +169,13 @@ func (c *checker) checkPageNames() {
 
 func (c *checker) judgePageName(name string, paths []string) finding {
 	isInPage := func(page document.Node) bool {
-		return slices.ContainsFunc(paths, func(path string) bool { return c.hasPageMember(page, path) })
+		return slices.ContainsFunc(paths, func(path string) bool { return c.names.hasPageMember(page, path) })
 	}
 	switch {
-	case slices.ContainsFunc(c.responses.bodies, isInPage):
+	case slices.ContainsFunc(c.lister.responses.bodies, isInPage):
 		return finding{plausible, "found: a response has " + name}
-	case c.responses.hasSecondPage:
+	case c.lister.responses.hasSecondPage:
 		return finding{wrong, "not found: no response has " + name}
 	}
 	return finding{plausible, "not found: no response has " + name + ", which a last page may lack"}
-}
-
-// hasPageMember reports whether a response has a member at a path, which may be one of its last row.
-func (c *checker) hasPageMember(page document.Node, path string) bool {
-	inRow, isOfRow := strings.CutPrefix(path, table.LastRow)
-	if !isOfRow {
-		return hasMember(page, path)
-	}
-	rows, _ := c.rowsIn(page)
-	return len(rows) > 0 && hasMember(rows[len(rows)-1], inRow)
 }

@@ -3,38 +3,44 @@ package learn
 import (
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// learnAccepted finds the known values of accepted responses in them.
-func (l *learner) learnAccepted() error {
-	for _, example := range l.examples.accepted {
+// acceptedResponses learns where accepted responses have the ID of the message and other values.
+type acceptedResponses struct {
+	examples *Examples
+	overlay  *overlay
+}
+
+// learn finds the known values of accepted responses in them.
+func (a acceptedResponses) learn() error {
+	for _, example := range a.examples.accepted {
 		leaves := leavesOf(example.text)
-		learn := l.learnAcceptedMembers
-		if len(leaves) == 1 && leaves[0].path == "" {
-			learn = l.learnAcceptedText
+		isText := len(leaves) == 1 && leaves[0].path == ""
+		var err error
+		if isText {
+			err = a.learnText(example)
+		} else {
+			err = a.learnMembers(example, leaves)
 		}
-		if err := learn(example); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	response := l.overlay.Send.Response
+	response := a.overlay.Send.Response
 	if response["id"] == nil {
 		response["id"] = []string{} // the default paths may hold something else
 	}
 	return nil
 }
 
-// learnAcceptedMembers learns a response with members.
-func (l *learner) learnAcceptedMembers(example *Example) error {
-	leaves := leavesOf(example.text)
+// learnMembers learns a response with members.
+func (a acceptedResponses) learnMembers(example *Example, leaves []leaf) error {
 	if to := example.values["to"]; to != "" {
 		if _, err := locate(leaves, "to", to); err != nil {
 			return example.errorf("%w", err)
 		}
 	}
-	reference := l.examples.request.values["reference"]
+	reference := a.examples.request.values["reference"]
 	if id := example.values["id"]; id != "" && id == reference {
 		example.values["reference"] = id
 	}
@@ -43,16 +49,16 @@ func (l *learner) learnAcceptedMembers(example *Example) error {
 		return err
 	}
 	for concept, at := range found {
-		l.overlay.Send.Response.add(concept, at.path)
+		a.overlay.Send.Response.add(concept, at.path)
 	}
-	l.learnReference(example, leaves, reference)
+	a.learnReference(example, leaves, reference)
 	return nil
 }
 
 // learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
 // by it. If the response does not repeat it, but has something else at a default path of references, no path is read.
-func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
-	response := l.overlay.Send.Response
+func (a acceptedResponses) learnReference(example *Example, leaves []leaf, reference string) {
+	response := a.overlay.Send.Response
 	found, err := locate(leaves, "reference", reference)
 	isRepeated := reference != "" && err == nil
 	switch {
@@ -61,18 +67,18 @@ func (l *learner) learnReference(example *Example, leaves []leaf, reference stri
 		if example.values["id"] == "" {
 			response.add("id", found.path)
 		}
-	case example.values["reference"] == "" && slices.ContainsFunc(leaves, l.isDefaultReference):
+	case example.values["reference"] == "" && slices.ContainsFunc(leaves, a.isDefaultReference):
 		response["reference"] = []string{}
 	}
 }
 
 // isDefaultReference reports whether the default contract takes a value for the reference.
-func (l *learner) isDefaultReference(at leaf) bool {
-	return at.word != "" && slices.Contains(l.defaults.SMSSend.Response["reference"], at.path)
+func (a acceptedResponses) isDefaultReference(at leaf) bool {
+	return at.word != "" && slices.Contains(a.overlay.defaults.SMSSend.Response["reference"], at.path)
 }
 
-// learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
-func (l *learner) learnAcceptedText(example *Example) error {
+// learnText learns a response that is a single text. The text before the ID means accepted.
+func (a acceptedResponses) learnText(example *Example) error {
 	if err := example.checkText(); err != nil {
 		return err
 	}
@@ -80,10 +86,10 @@ func (l *learner) learnAcceptedText(example *Example) error {
 	if id := example.values["id"]; id != "" {
 		before, _, _ := strings.Cut(word, id)
 		word = before + "*"
-		l.overlay.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
+		a.overlay.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
 	}
-	l.overlay.Send.Response.add("status", "")
-	l.acceptWord(word)
+	a.overlay.Send.Response.add("status", "")
+	a.overlay.acceptWord(word)
 	return nil
 }
 
@@ -101,23 +107,4 @@ func (e *Example) checkText() error {
 		}
 	}
 	return nil
-}
-
-// acceptWord adds a word that means accepted to those of the default contract.
-func (l *learner) acceptWord(word string) {
-	send := &l.overlay.Send
-	if send.Accepted == nil {
-		send.Accepted = slices.Clone(l.defaults.SMSSend.Accepted)
-	}
-	if table.Match(send.Accepted, word, true) < 0 {
-		send.Accepted = append(send.Accepted, word)
-	}
-}
-
-// refuseWord adds a word that means refused, and removes it from the words that mean accepted.
-func (l *learner) refuseWord(word string) {
-	send := &l.overlay.Send
-	send.Refused = appendNew(send.Refused, word)
-	isWord := func(other string) bool { return strings.EqualFold(other, word) }
-	send.Accepted = slices.DeleteFunc(send.Accepted, isWord)
 }

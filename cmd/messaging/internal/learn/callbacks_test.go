@@ -108,9 +108,9 @@ func TestReplayPlaceholders(t *testing.T) {
 		names, err := l.overlay.contract()
 		require.NoError(t, err)
 		if want == "" {
-			require.NoError(t, l.replay(names))
+			require.NoError(t, l.replay(names).all())
 		} else {
-			require.ErrorContains(t, l.replay(names), want)
+			require.ErrorContains(t, l.replay(names).all(), want)
 		}
 	}
 }

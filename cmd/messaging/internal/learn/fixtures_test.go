@@ -115,8 +115,8 @@ func TestUnseenRefusalIsNotAccepted(t *testing.T) {
 			require.NoError(t, l.learn(), file)
 			names, err := l.overlay.contract()
 			require.NoError(t, err, file)
-			require.NoError(t, l.replay(names), file)
-			_, err = l.send(names, unseen, &stub{status: unseen.status, body: unseen.text})
+			require.NoError(t, l.replay(names).all(), file)
+			_, err = l.replay(names).send(unseen, &stub{status: unseen.status, body: unseen.text})
 			verdict := messaging.VerdictOf(err)
 			verdicts[verdict]++
 			if strings.Contains(unseen.text, "Message Submitted Successfully") {

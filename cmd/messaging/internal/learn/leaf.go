@@ -66,13 +66,6 @@ func appendLeaves(leaves []leaf, value any, path, name string, depth int) []leaf
 	return leaves
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
 // pair is a parameter of a form.
 type pair struct{ name, value string }
 
@@ -156,6 +149,11 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 	return found[0], nil
 }
 
+// without removes the values at a path from a list, which it changes.
+func without(leaves []leaf, path string) []leaf {
+	return slices.DeleteFunc(leaves, func(at leaf) bool { return at.path == path })
+}
+
 // first returns the first value of a kind.
 func first(leaves []leaf, isKind func(leaf) bool) (found leaf, ok bool) {
 	i := slices.IndexFunc(leaves, isKind)
@@ -165,16 +163,23 @@ func first(leaves []leaf, isKind func(leaf) bool) (found leaf, ok bool) {
 	return leaves[i], true
 }
 
-// everyElement returns a path with each position in a list as a *.
-func everyElement(path string) string {
-	parts := strings.Split(path, ".")
-	for i, part := range parts {
-		if table.IsPosition(part) {
-			parts[i] = "*"
+// pathOf returns the path of the first value of a kind, or "".
+func pathOf(leaves []leaf, isKind func(leaf) bool) string {
+	found, _ := first(leaves, isKind)
+	return found.path
+}
+
+// wordAt returns the word at a path of a body, or "".
+func wordAt(body, path string) string {
+	for _, l := range leavesOf(body) {
+		if l.path == path {
+			return l.word
 		}
 	}
-	return strings.Join(parts, ".")
+	return ""
 }
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
 func pathsOf(leaves []leaf) string {
 	var paths []string
@@ -182,15 +187,4 @@ func pathsOf(leaves []leaf) string {
 		paths = append(paths, l.path)
 	}
 	return strings.Join(paths, " and ")
-}
-
-// cutList cuts a path in front of its first position in a list: the path of the list, and the path within the element.
-func cutList(path string) (list, inElement string, ok bool) {
-	parts := strings.Split(path, ".")
-	for i, part := range parts {
-		if table.IsPosition(part) {
-			return strings.Join(parts[:i], "."), strings.Join(parts[i+1:], "."), true
-		}
-	}
-	return "", path, false
 }

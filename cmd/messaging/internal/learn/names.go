@@ -29,12 +29,9 @@ func (p namePattern) match(name string) bool {
 	isEnd := func(word string) bool { return strings.HasSuffix(joined, word) }
 	endsWord := func(word string) bool { return endsWordOf(name, word) }
 	isLastWord := func(word string) bool { return isLastWordOf(lower, word) }
-	return slices.ContainsFunc(p.within, isWithin) ||
-		slices.Contains(p.whole, joined) ||
-		slices.ContainsFunc(p.start, isStart) ||
-		slices.ContainsFunc(p.end, isEnd) ||
-		slices.ContainsFunc(p.wordEnd, endsWord) ||
-		slices.ContainsFunc(p.lastWord, isLastWord)
+	hasPart := slices.ContainsFunc(p.within, isWithin) || slices.ContainsFunc(p.start, isStart) || slices.ContainsFunc(p.end, isEnd)
+	hasWord := slices.ContainsFunc(p.wordEnd, endsWord) || slices.ContainsFunc(p.lastWord, isLastWord)
+	return slices.Contains(p.whole, joined) || hasPart || hasWord
 }
 
 // endsWordOf reports whether text ends a word of a name. A word also ends where upper and lower case change.

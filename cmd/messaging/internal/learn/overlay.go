@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The sections of an overlay that have notes.
@@ -30,7 +30,9 @@ type overlay struct {
 	Inbound  callbackNames     `json:"webhook.sms,omitzero"`
 	Delivery deliveryNames     `json:"webhook.delivery,omitzero"`
 
-	notes []note
+	notes
+
+	defaults *table.Table // what an absent member leaves as it is
 }
 
 type auth struct {
@@ -107,8 +109,8 @@ type deliveryNames struct {
 	Placeholders map[string]string `json:"placeholders,omitempty"` // the text of each concept in a callback URL; "" if the service has none
 }
 
-func newOverlay() overlay {
-	return overlay{
+func newOverlay() *overlay {
+	return &overlay{
 		Headers: map[string]string{},
 		Send: sendNames{
 			Fields:    map[string]string{},
@@ -119,6 +121,7 @@ func newOverlay() overlay {
 		List:     listNames{Params: map[string]string{}, Record: words{}},
 		Inbound:  callbackNames{Params: words{}},
 		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
+		defaults: table.Default(),
 	}
 }
 
@@ -146,6 +149,14 @@ func (w words) has(word string) bool {
 	return false
 }
 
+// orDefault returns the list of a key, or the default one if the key was not learned.
+func (w words) orDefault(key string, defaults map[string][]string) []string {
+	if list, isLearned := w[key]; isLearned {
+		return list
+	}
+	return defaults[key]
+}
+
 // removeTaken adds the default paths of concepts that were not learned and have a learned path among them, without the learned ones.
 func (w words) removeTaken(defaults map[string][]string) {
 	known := maps.Clone(w)
@@ -157,64 +168,11 @@ func (w words) removeTaken(defaults map[string][]string) {
 	}
 }
 
-// A note is a comment for the reader of the overlay. The library ignores its key, which is the last of keys and ends in //.
-type note struct {
-	keys []string
-	text string
-}
-
-// note adds a note to a key, such as "sms.send", "fields", "to", unless the key has it.
-func (o *overlay) note(text string, keys ...string) {
-	isSame := func(other note) bool { return other.text == text && slices.Equal(other.keys, keys) }
-	if !slices.ContainsFunc(o.notes, isSame) {
-		o.notes = append(o.notes, note{keys: keys, text: text})
-	}
-}
-
-// contract returns the contract of the overlay.
-func (o *overlay) contract() (contract.Contract, error) {
-	return contract.Parse([]byte(document.Encode(o)))
-}
-
-// forReading returns a contract that reads one page with credentials in headers, because the examples do not show the request of a page.
-func (o overlay) forReading(names contract.Contract) contract.Contract {
-	o.List.Paging = &paging{By: "none", Whole: true}
-	if o.Auth.KeyPair.In == "body" {
-		o.Auth.KeyPair = keyPair{In: "header", Key: "X-Key", Secret: new("X-Secret")}
-	}
-	if alone, err := o.contract(); err == nil {
-		return alone
-	}
-	return names
-}
-
 // text returns the overlay as JSON with its notes, and with each list on one line.
 func (o *overlay) text() string {
 	root := document.Parse([]byte(document.Encode(o))).Object()
-	for _, n := range o.notes {
-		last := len(n.keys) - 1
-		object := root
-		for _, key := range n.keys[:last] {
-			object = member(object, key)
-		}
-		key := n.keys[last] + "//"
-		text := n.text
-		if before, hasNote := object[key].(string); hasNote {
-			text = before + "; " + text
-		}
-		object[key] = text
-	}
+	o.addTo(root)
 	return indented(root, "")
-}
-
-// member returns a member that is an object, and adds it if it is absent.
-func member(object map[string]any, name string) map[string]any {
-	inner, ok := object[name].(map[string]any)
-	if !ok {
-		inner = map[string]any{}
-		object[name] = inner
-	}
-	return inner
 }
 
 func indented(value any, indent string) string {

@@ -9,45 +9,58 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// callbackParameter is a parameter of the callback URL in the request.
+// callbackParameter is a parameter of a callback URL.
 type callbackParameter struct {
 	name string
 	raw  string // the value as the URL has it
 }
 
+func newCallbackParameter(segment string) callbackParameter {
+	name, raw, _ := strings.Cut(segment, "=")
+	return callbackParameter{name: unescape(name), raw: raw}
+}
+
 // value returns the value without escapes. A placeholder such as %s is no escape, and stays unchanged.
 func (p callbackParameter) value() string { return unescape(p.raw) }
 
-// callbackParameters returns the parameters of the callback URL in the request.
-func (l *learner) callbackParameters() []callbackParameter {
-	_, query, _ := strings.Cut(l.examples.request.values["callback"], "?")
+// placeholders learns what the service replaces in a callback URL, by that of the request.
+type placeholders struct {
+	request *Example
+	overlay *overlay
+}
+
+// url returns the callback URL of the request, or "".
+func (p placeholders) url() string { return p.request.values["callback"] }
+
+// parameters returns the parameters of the callback URL.
+func (p placeholders) parameters() []callbackParameter {
+	_, query, _ := strings.Cut(p.url(), "?")
 	var parameters []callbackParameter
 	for segment := range strings.SplitSeq(query, "&") {
-		name, raw, _ := strings.Cut(segment, "=")
-		parameters = append(parameters, callbackParameter{name: unescape(name), raw: raw})
+		parameters = append(parameters, newCallbackParameter(segment))
 	}
 	return parameters
 }
 
-// learnPlaceholders learns what the service replaces in the callback URL: a parameter that holds a placeholder there, and a known value in the
-// reports. Without the ID and the reference of the message, the placeholders could not name it, and the defaults stay in force.
-func (l *learner) learnPlaceholders() {
-	isBody := l.overlay.Delivery.Encoding != "" // which does not show what the URL became
-	if l.examples.request == nil || isBody {
+// learn learns the placeholders of the parameters that have a known value in the reports. Without the ID and the reference of the message, the
+// placeholders could not name it, and the defaults stay in force.
+func (p placeholders) learn() {
+	isBody := p.overlay.Delivery.Encoding != "" // which does not show what the URL became
+	if isBody {
 		return
 	}
-	found := l.findPlaceholders()
+	found := p.find()
 	namesMessage := found["id"] != "" || found["reference"] != ""
-	if namesMessage && !l.areDefaults(found) {
-		l.setPlaceholders(found)
+	if namesMessage && !p.areDefaults(found) {
+		p.set(found)
 	}
 }
 
-// findPlaceholders returns the placeholders by concept, or nil if one of them is not certain.
-func (l *learner) findPlaceholders() map[string]string {
+// find returns the placeholders by concept, or nil if one of them is not certain.
+func (p placeholders) find() map[string]string {
 	found := map[string]string{}
-	for concept, names := range l.overlay.Delivery.Params {
-		placeholder, isCertain := l.placeholderOf(names)
+	for concept, names := range p.overlay.Delivery.Params {
+		placeholder, isCertain := p.placeholderOf(names)
 		if !isCertain {
 			return nil
 		}
@@ -58,26 +71,10 @@ func (l *learner) findPlaceholders() map[string]string {
 	return found
 }
 
-// setPlaceholders replaces the default placeholders by those that were found. The others are empty, and a comment names them.
-func (l *learner) setPlaceholders(found map[string]string) {
-	var unseen []string
-	for _, concept := range slices.Sorted(maps.Keys(l.defaults.WebhookDelivery.Placeholders)) {
-		if found[concept] == "" {
-			found[concept] = ""
-			unseen = append(unseen, concept)
-		}
-	}
-	l.overlay.Delivery.Placeholders = found
-	if len(unseen) > 0 {
-		l.overlay.note("not in the callback URL of the request: "+strings.Join(unseen, ", ")+
-			": write the placeholders that the service has for them", sectionDelivery, "placeholders")
-	}
-}
-
 // placeholderOf returns the placeholder in the parameter with the first of some names, by which DeliveryURL calls it, or "" if it has none. It
 // is not certain if the URL has two.
-func (l *learner) placeholderOf(names []string) (placeholder string, isCertain bool) {
-	for _, parameter := range l.callbackParameters() {
+func (p placeholders) placeholderOf(names []string) (placeholder string, isCertain bool) {
+	for _, parameter := range p.parameters() {
 		isNamed := len(names) > 0 && parameter.name == names[0]
 		if !isNamed || !isTemplate(parameter.value()) {
 			continue
@@ -99,50 +96,60 @@ func isTemplate(value string) bool {
 }
 
 // areDefaults reports whether the default contract has all of some placeholders.
-func (l *learner) areDefaults(placeholders map[string]string) bool {
-	for concept, placeholder := range placeholders {
-		if l.defaults.WebhookDelivery.Placeholders[concept] != placeholder {
+func (p placeholders) areDefaults(found map[string]string) bool {
+	for concept, placeholder := range found {
+		if p.overlay.defaults.WebhookDelivery.Placeholders[concept] != placeholder {
 			return false
 		}
 	}
 	return true
 }
 
-// notePlaceholders adds a comment if the callback URL of the request has neither placeholders that were learned nor default ones. Those stay in
-// force: without them the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
-func (l *learner) notePlaceholders() {
-	callback := l.examples.request.values["callback"]
-	isDefault := func(parameter callbackParameter) bool {
-		defaults := slices.Collect(maps.Values(l.defaults.WebhookDelivery.Placeholders))
-		return slices.Contains(defaults, parameter.value())
+// set replaces the default placeholders by those that were found. The others are empty, and a comment names them.
+func (p placeholders) set(found map[string]string) {
+	var unseen []string
+	for _, concept := range slices.Sorted(maps.Keys(p.overlay.defaults.WebhookDelivery.Placeholders)) {
+		if found[concept] == "" {
+			found[concept] = ""
+			unseen = append(unseen, concept)
+		}
 	}
-	isLearned := l.overlay.Delivery.Placeholders != nil
-	if callback == "" || isLearned || slices.ContainsFunc(l.callbackParameters(), isDefault) {
+	p.overlay.Delivery.Placeholders = found
+	if len(unseen) > 0 {
+		p.overlay.note("not in the callback URL of the request: "+strings.Join(unseen, ", ")+
+			": write the placeholders that the service has for them", sectionDelivery, "placeholders")
+	}
+}
+
+// note adds a comment if the callback URL of the request has neither placeholders that were learned nor default ones. Those stay in
+// force: without them the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
+func (p placeholders) note() {
+	defaults := slices.Collect(maps.Values(p.overlay.defaults.WebhookDelivery.Placeholders))
+	isDefault := func(parameter callbackParameter) bool { return slices.Contains(defaults, parameter.value()) }
+	isLearned := p.overlay.Delivery.Placeholders != nil
+	if p.url() == "" || isLearned || slices.ContainsFunc(p.parameters(), isDefault) {
 		return
 	}
-	l.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
+	p.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
 		`write those of the service, or write "" for each if it replaces nothing: from, id, kind, reference, status, time, to`,
 		sectionDelivery, "placeholders")
 }
 
-// replayPlaceholders compares the URL that DeliveryURL returns with the callback URL of the request.
-func (l *learner) replayPlaceholders(names contract.Contract) error {
-	example := l.examples.request
+// replay compares the URL that DeliveryURL returns with the callback URL of the request.
+func (p placeholders) replay(names contract.Contract) error {
 	hooks, err := receiver(names)
 	if err != nil {
-		return example.errorf("%w", err)
+		return p.request.errorf("%w", err)
 	}
-	base, _, _ := strings.Cut(example.values["callback"], "?")
+	base, _, _ := strings.Cut(p.url(), "?")
 	got, err := hooks.DeliveryURL(base)
 	if err != nil {
-		return example.errorf("%w", err)
+		return p.request.errorf("%w", err)
 	}
 	_, query, _ := strings.Cut(got, "?")
 	for segment := range strings.SplitSeq(query, "&") {
-		name, raw, _ := strings.Cut(segment, "=")
-		want := callbackParameter{name: unescape(name), raw: raw}
-		if !slices.Contains(l.callbackParameters(), want) {
-			return example.errorf("the callback URL gets %s, which the example does not have", segment)
+		if !slices.Contains(p.parameters(), newCallbackParameter(segment)) {
+			return p.request.errorf("the callback URL gets %s, which the example does not have", segment)
 		}
 	}
 	return nil

@@ -8,40 +8,39 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// replay replays every example with a contract, and joins an error for each wrong result.
-func (l *learner) replay(names contract.Contract) error {
-	var problems []error
-	if l.examples.request != nil {
-		problems = append(problems, l.replayRequest(names))
-	}
-	for _, example := range l.examples.accepted {
-		problems = append(problems, l.replayAccepted(names, example))
-	}
-	for _, example := range l.examples.refused {
-		problems = append(problems, l.replayRefused(names, example))
-	}
-	if l.examples.row != nil {
-		problems = append(problems, l.replayRow(names, l.examples.row))
-	}
-	for _, example := range l.examples.inbound {
-		problems = append(problems, l.replayInbound(names, example))
-	}
-	for _, example := range l.examples.delivery {
-		problems = append(problems, l.replayDelivery(names, example))
-	}
-	if l.overlay.Delivery.Placeholders != nil {
-		problems = append(problems, l.replayPlaceholders(names))
-	}
-	return errors.Join(problems...)
+// replay replays the examples with the new contract.
+type replay struct {
+	names    contract.Contract
+	examples *Examples
+	overlay  *overlay
+	request  *sendRequest // or nil, if there is no example of one
 }
 
-// isSame reports whether a row or a report with this ID and this reference is the one in the example. The reference decides only if the example
-// names no ID.
-func (e *Example) isSame(id, reference string) bool {
-	if known := e.values["id"]; known != "" {
-		return id == known
+// all replays every example, and joins an error for each wrong result.
+func (r replay) all() error {
+	var problems []error
+	if r.request != nil {
+		problems = append(problems, r.replayRequest())
 	}
-	return reference == e.values["reference"]
+	for _, example := range r.examples.accepted {
+		problems = append(problems, r.replayAccepted(example))
+	}
+	for _, example := range r.examples.refused {
+		problems = append(problems, r.replayRefused(example))
+	}
+	if r.examples.row != nil {
+		problems = append(problems, r.replayRow(r.examples.row))
+	}
+	for _, example := range r.examples.inbound {
+		problems = append(problems, r.replayInbound(example))
+	}
+	for _, example := range r.examples.delivery {
+		problems = append(problems, r.replayDelivery(example))
+	}
+	if r.overlay.Delivery.Placeholders != nil {
+		problems = append(problems, placeholders{r.examples.request, r.overlay}.replay(r.names))
+	}
+	return errors.Join(problems...)
 }
 
 // compare returns an error for each value of an example that was read wrongly.

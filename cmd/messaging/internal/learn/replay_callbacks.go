@@ -34,8 +34,8 @@ func receiver(names contract.Contract) (*webhook.Receiver, error) {
 }
 
 // callReceiver returns a receiver, and the call of an example for it.
-func callReceiver(names contract.Contract, example *Example) (*webhook.Receiver, *http.Request, error) {
-	hooks, err := receiver(names)
+func (r replay) callReceiver(example *Example) (*webhook.Receiver, *http.Request, error) {
+	hooks, err := receiver(r.names)
 	if err != nil {
 		return nil, nil, example.errorf("%w", err)
 	}
@@ -46,8 +46,8 @@ func callReceiver(names contract.Contract, example *Example) (*webhook.Receiver,
 	return hooks, c.call(), nil
 }
 
-func (l *learner) replayInbound(names contract.Contract, example *Example) error {
-	hooks, call, err := callReceiver(names, example)
+func (r replay) replayInbound(example *Example) error {
+	hooks, call, err := r.callReceiver(example)
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (l *learner) replayInbound(names contract.Contract, example *Example) error
 	})...)
 }
 
-func (l *learner) replayDelivery(names contract.Contract, example *Example) error {
-	hooks, call, err := callReceiver(names, example)
+func (r replay) replayDelivery(example *Example) error {
+	hooks, call, err := r.callReceiver(example)
 	if err != nil {
 		return err
 	}

@@ -10,17 +10,16 @@ import (
 	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-func (l *learner) replayRow(names contract.Contract, example *Example) error {
+func (r replay) replayRow(example *Example) error {
 	body := example.text
-	if l.overlay.List.Items == nil {
+	if r.overlay.List.Items == nil {
 		body = "[" + body + "]" // one row alone
 	}
 	s := &stub{status: http.StatusOK, body: body}
-	client, err := s.client(l.overlay.forReading(names))
+	client, err := s.client(r.overlay.forReading(r.names))
 	if err != nil {
 		return example.errorf("%w", err)
 	}
@@ -28,7 +27,7 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	if len(rows) == 0 {
 		return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
 	}
-	l.noteTime(rows)
+	r.overlay.noteTime(rows)
 	return compareRow(example, rows)
 }
 
@@ -48,16 +47,13 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 		return example.errorf("no row is read with that ID or reference")
 	}
 	tx := rows[i]
-	status := ""
-	if example.values["status"] != "" {
-		status = example.values["means"]
-	}
 	problems := compare(example, map[string]string{
 		"reference": tx.ReferenceID, "request": tx.RequestID, "category": tx.CategoryID, "from": tx.From, "to": tx.To, "text": tx.Text,
 		"sendStatus": tx.SendStatus, "currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
 	})
-	if status != "" && tx.Status.String() != status {
-		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
+	meaning := example.values["means"]
+	if example.values["status"] != "" && tx.Status.String() != meaning {
+		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, meaning))
 	}
 	problems = append(problems, checkRead(example, tx)...)
 	return errors.Join(problems...)

@@ -12,18 +12,17 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
 // message returns the message of the request, with the values of an example.
-func (l *learner) message(example *Example) sms.Message {
+func (r replay) message(example *Example) sms.Message {
 	value := func(concept string) string {
-		if l.overlay.Send.Fields[concept] == "" {
+		if r.overlay.Send.Fields[concept] == "" {
 			return ""
 		}
-		return cmp.Or(example.values[concept], l.examples.request.values[concept])
+		return cmp.Or(example.values[concept], r.request.example.values[concept])
 	}
 	return sms.Message{
 		From: cmp.Or(value("from"), "ACME"), To: value("to"), Text: value("text"),
@@ -32,35 +31,27 @@ func (l *learner) message(example *Example) sms.Message {
 }
 
 // send sends the message of an example to a stub.
-func (l *learner) send(names contract.Contract, example *Example, s *stub) (messaging.Receipt, error) {
-	client, err := s.client(names)
+func (r replay) send(example *Example, s *stub) (messaging.Receipt, error) {
+	client, err := s.client(r.names)
 	if err != nil {
 		return messaging.Receipt{}, err
 	}
-	m := l.message(example)
-	if table.Of(names).SMSSend.Fields["from"] == "" {
+	m := r.message(example)
+	if table.Of(r.names).SMSSend.Fields["from"] == "" {
 		m.From = ""
 	}
 	return client.SMS.Send(context.Background(), m)
 }
 
 // replayRequest compares the request that the contract makes with the example.
-func (l *learner) replayRequest(names contract.Contract) error {
-	example := l.examples.request
+func (r replay) replayRequest() error {
+	example := r.request.example
 	s := &stub{status: http.StatusBadRequest, body: "{}"}
-	if _, err := l.send(names, example, s); s.sent == nil {
+	if _, err := r.send(example, s); s.sent == nil {
 		return example.errorf("the contract cannot send the message: %w", err)
 	}
-	want := l.valuesOf(l.leaves)
-	var got map[string]any
-	switch {
-	case l.request.isJSON:
-		got = l.valuesOf(leavesOf(s.got))
-	case l.request.isForm:
-		got = l.valuesOf(formLeaves(s.got))
-	default:
-		got = l.valuesOf(formLeaves(s.sent.URL.RawQuery))
-	}
+	want := r.request.valuesOf(r.request.leaves)
+	got := r.request.valuesOf(s.leaves(r.request.request))
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		if !reflect.DeepEqual(got[path], want[path]) {
 			return example.errorf("the contract writes %s at %s, but the example has %s",
@@ -75,21 +66,32 @@ func (l *learner) replayRequest(names contract.Contract) error {
 	return nil
 }
 
+// leaves returns the values of the sent request, which has the encoding of another one.
+func (s *stub) leaves(like *request) []leaf {
+	switch {
+	case like.isJSON:
+		return leavesOf(s.got)
+	case like.isForm:
+		return formLeaves(s.got)
+	}
+	return formLeaves(s.sent.URL.RawQuery)
+}
+
 // valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
-func (l *learner) valuesOf(leaves []leaf) map[string]any {
-	pair := l.overlay.Auth.KeyPair
+func (s *sendRequest) valuesOf(leaves []leaf) map[string]any {
+	pair := s.overlay.Auth.KeyPair
 	values := map[string]any{}
 	for _, at := range leaves {
 		isCredential := at.path == pair.Key || pair.Secret != nil && at.path == *pair.Secret
-		if !isCredential && !slices.Contains(l.ignored, at.path) {
+		if !isCredential && !slices.Contains(s.ignored, at.path) {
 			values[at.path] = at.value
 		}
 	}
 	return values
 }
 
-func (l *learner) replayAccepted(names contract.Contract, example *Example) error {
-	receipt, err := l.send(names, example, &stub{status: example.status, body: example.text})
+func (r replay) replayAccepted(example *Example) error {
+	receipt, err := r.send(example, &stub{status: example.status, body: example.text})
 	if err != nil {
 		hint := ""
 		if example.values["to"] == "" && namesRecipient(example.text) {
@@ -98,7 +100,7 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 		return example.errorf("the result is %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
 	}
 	id := example.values["id"]
-	isRead := len(table.Of(names).SMSSend.Response["id"]) > 0
+	isRead := len(table.Of(r.names).SMSSend.Response["id"]) > 0
 	if id != "" && isRead && receipt.ID != id {
 		return example.errorf("got the ID %q, want %q", receipt.ID, id)
 	}
@@ -113,8 +115,8 @@ func namesRecipient(response string) bool {
 	return slices.ContainsFunc(leavesOf(response), isRecipient)
 }
 
-func (l *learner) replayRefused(names contract.Contract, example *Example) error {
-	_, err := l.send(names, example, &stub{status: example.status, body: example.text})
+func (r replay) replayRefused(example *Example) error {
+	_, err := r.send(example, &stub{status: example.status, body: example.text})
 	if verdict := messaging.VerdictOf(err); verdict != messaging.Refused {
 		if err == nil {
 			return example.errorf("the result is accepted and not refused: no member that the contract reads reports a failure")
@@ -135,6 +137,6 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 				"if it has a code, add the line code: and its value", other, class, other)
 		}
 	}
-	l.overlay.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
+	r.overlay.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
 	return nil
 }

@@ -65,6 +65,14 @@ func (r *request) complete() error {
 	return nil
 }
 
+// bodyOrQuery returns where a send has its values.
+func (r *request) bodyOrQuery() string {
+	if r.isJSON || r.isForm {
+		return "body"
+	}
+	return "query"
+}
+
 // canList reports whether a listing can be asked for like this: by POST with a body, or by GET without one.
 func (r *request) canList() bool {
 	switch r.method {

@@ -34,7 +34,7 @@ func (e *Example) placeOf(body string, err error) string {
 	}
 	at := min(max(0, int(syntax.Offset)-1), len(body))
 	before := e.whole[:start+at]
-	line := e.begins + strings.Count(before, "\n")
+	line := e.begins.plus(strings.Count(before, "\n"))
 	column := 1 + utf8.RuneCountInString(before[1+strings.LastIndex(before, "\n"):])
-	return fmt.Sprintf(", near line %s, column %d", e.number(line), column)
+	return fmt.Sprintf(", near line %s, column %d", line, column)
 }

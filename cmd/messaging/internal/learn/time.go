@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,29 +9,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
-
-// learnLayout learns the layout of the times of a row: the known one, or the only one that reads an unusual time.
-func (l *learner) learnLayout(example *Example) error {
-	text := cmp.Or(example.values["created"], example.values["sent"])
-	layout := example.values["layout"]
-	if layout != "" {
-		if _, err := time.Parse(layout, text); err != nil {
-			return example.errorf("layout: %q does not read the time %q: write how it has 2 January 2006, 15:04:05", layout, text)
-		}
-		l.overlay.List.Layouts = []string{layout}
-		return nil
-	}
-	if _, isUsual := table.ParseTime(text, nil); isUsual {
-		return nil
-	}
-	layouts := layoutsOf(text)
-	if len(layouts) != 1 {
-		return example.errorf("the time %q has a layout that the default contract does not read: add the line layout: and how it has 2 January 2006, 15:04:05%s",
-			text, orList(layouts))
-	}
-	l.overlay.List.Layouts = layouts
-	return nil
-}
 
 // orList returns layouts to choose from, or "".
 func orList(layouts []string) string {
@@ -67,36 +43,53 @@ func layoutsOf(text string) []string {
 	return layouts
 }
 
+// timeForms are the forms in which a contract writes a time.
+func timeForms() []string {
+	return []string{"rfc3339ms", "rfc3339", "datetime", "date", "unix", "unixms", "rfc1123", "rfc2822"}
+}
+
+// formOf returns the form in which a contract writes a time, or "".
+func formOf(text string) string {
+	at, _ := table.ParseTime(text, nil)
+	for _, form := range timeForms() {
+		if table.FormatTime(at, form, time.UTC) == text {
+			return form
+		}
+	}
+	return ""
+}
+
+// formsOf returns a time in each form.
+func formsOf(at time.Time) []string {
+	var texts []string
+	for _, form := range timeForms() {
+		texts = append(texts, table.FormatTime(at, form, time.UTC))
+	}
+	return texts
+}
+
 // noteTime adds a comment if no row of the example has a time at which the service took the message.
-func (l *learner) noteTime(rows []sms.Transaction) {
+func (n *notes) noteTime(rows []sms.Transaction) {
 	hasCreated := func(tx sms.Transaction) bool { return !tx.CreatedAt.IsZero() }
 	hasSent := func(tx sms.Transaction) bool { return !tx.SentAt.IsZero() }
 	switch {
 	case slices.ContainsFunc(rows, hasCreated):
 	case slices.ContainsFunc(rows, hasSent):
-		l.overlay.note("the time at which the service took a message is not read, only when it went out: if the row has it, write its path here",
+		n.note("the time at which the service took a message is not read, only when it went out: if the row has it, write its path here",
 			sectionList, "record", "created")
 	default:
-		l.overlay.note("no time of the row is read: write its path to record.created, and its layout here if it is unusual, such as 02/01/2006 15:04",
+		n.note("no time of the row is read: write its path to record.created, and its layout here if it is unusual, such as 02/01/2006 15:04",
 			sectionList, "layouts")
 	}
 }
 
-// noteZones adds a comment to each section whose examples have a time without an offset.
-func (l *learner) noteZones() {
-	if l.examples.row != nil {
-		l.noteZone(sectionList, []*Example{l.examples.row})
-	}
-	l.noteZone(sectionInbound, l.examples.inbound)
-	l.noteZone(sectionDelivery, l.examples.delivery)
-}
-
-func (l *learner) noteZone(section string, examples []*Example) {
+// noteZone adds a comment to a section whose examples have a time without an offset.
+func (n *notes) noteZone(section string, examples ...*Example) {
 	if !slices.ContainsFunc(examples, hasTimeWithoutOffset) {
 		return
 	}
 	const text = "the times have no offset, and UTC is assumed: if they are in another zone, write it to zone, such as Europe/Madrid"
-	l.warn(text, section, "zone")
+	n.warn(text, section, "zone")
 }
 
 func hasTimeWithoutOffset(example *Example) bool {
