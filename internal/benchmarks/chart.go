@@ -128,20 +128,20 @@ type drawing struct{ bytes.Buffer }
 
 // begin begins a drawing with a background.
 func (d *drawing) begin(width, height int) {
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
+	fmt.Fprintf(&d.Buffer, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
 		`font-family="Helvetica, Arial, sans-serif" font-size="13">`+"\n", width, height, width, height)
-	fmt.Fprintf(d, `<rect width="%d" height="%d" fill="%s"/>`+"\n", width, height, background)
+	fmt.Fprintf(&d.Buffer, `<rect width="%d" height="%d" fill="%s"/>`+"\n", width, height, background)
 }
 
 // text writes a text whose anchor, "start", "middle" or "end", is at a point.
 func (d *drawing) text(x, y int, anchor, text string) {
-	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s" fill="%s">`, x, y, anchor, ink)
+	fmt.Fprintf(&d.Buffer, `<text x="%d" y="%d" text-anchor="%s" fill="%s">`, x, y, anchor, ink)
 	xml.EscapeText(d, []byte(text)) //nolint:errcheck // a buffer takes everything
 	d.WriteString("</text>\n")
 }
 
 func (d *drawing) rectangle(x, y, width, height int, color string) {
-	fmt.Fprintf(d, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, width, height, color)
+	fmt.Fprintf(&d.Buffer, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, width, height, color)
 }
 
 // end ends the drawing, and returns it.
