@@ -45,7 +45,7 @@ func (c *checker) checkFilters(ctx context.Context) {
 	}
 }
 
-// filterTrial tries filters with values that no message has, and with those of rows.
+// filterTrial tries filters with values that no message has, and with values of rows.
 type filterTrial struct {
 	lister     *lister
 	names      wireNames

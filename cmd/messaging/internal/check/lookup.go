@@ -46,7 +46,7 @@ func (c *checker) waitFor(m *message) time.Duration {
 	return c.settings.wait
 }
 
-// lookup is what one lookup of a message found.
+// lookup is the result of looking for a message once.
 type lookup struct {
 	byReference page // the rows of the message, by the filter by reference
 	newest      page // the newest rows
@@ -78,7 +78,7 @@ func (l *lister) byReference(ctx context.Context, m *message) page {
 	return p
 }
 
-// keep keeps what a lookup of a message found. Of one that was not complete, it keeps no newest rows.
+// keep stores the result of a lookup in its message. The newest rows count only if the lookup is complete.
 func (c *checker) keep(m *message, found lookup, isComplete bool) {
 	m.byReference = found.byReference
 	if isComplete && len(found.newest.rows) > 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// codes finds the codes of errors in refusals, and those of success in accepted responses.
+// codes finds codes: of errors in refusals, and of success in accepted responses.
 type codes struct {
 	examples *Examples
 	overlay  *overlay
 }
 
-// find returns the code of a refusal: the known one, or else a value with the name of a code. It returns the zero leaf if there is none.
+// find returns the code of a refusal: the known one, or else a value with the name of a code. Without a code it returns the zero leaf.
 // codePaths are where other refusals have their codes.
 func (c codes) find(example *Example, codePaths []string) (leaf, error) {
 	leaves := leavesOf(example.text)

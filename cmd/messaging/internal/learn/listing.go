@@ -22,7 +22,7 @@ func newListing(examples *Examples, o *overlay) *listing {
 	return &listing{example: examples.row, overlay: o, request: request, statuses: statuses{examples, o}}
 }
 
-// learn learns the request, where the rows are, the names of their members, and those of the page around them.
+// learn learns the request, the path of the rows, the names of their members, and the names of the page around them.
 func (l *listing) learn() error {
 	if l.example == nil {
 		return nil

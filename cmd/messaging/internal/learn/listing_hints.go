@@ -50,7 +50,7 @@ func (h listingHints) unseenFilters() string {
 // noteUnused names the parameters and the members of the listing that the contract does not read, without their values. Those of paging and
 // order are among them.
 func (h listingHints) noteUnused() {
-	var parameters, others, members []string // others are those of the response outside its rows
+	var parameters, others, members []string // others are outside the rows of the response
 	for _, at := range h.unused {
 		parameters = appendName(parameters, at)
 	}

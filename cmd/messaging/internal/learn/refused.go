@@ -141,7 +141,7 @@ func (r *refusals) addRequest(example *Example) error {
 	return nil
 }
 
-// addSuccess adds the codes of accepted responses to those of success, and their paths to those of all codes.
+// addSuccess adds the codes of accepted responses to the codes of success, and their paths to the paths of codes.
 func (r *refusals) addSuccess() {
 	r.success = slices.Clone(r.overlay.defaults.Errors.Success)
 	for _, example := range r.examples.accepted {
@@ -157,7 +157,7 @@ func (r *refusals) addSuccess() {
 	}
 }
 
-// addCodePath adds a path of codes to the learned ones. If there are none, it is added to those of the default contract, unless they have it.
+// addCodePath adds a path to the learned paths of codes. If nothing was learned, the default paths stay, with this one if they lack it.
 func (r *refusals) addCodePath(path string) {
 	defaults := r.overlay.defaults.Errors.Code
 	switch {

@@ -12,7 +12,7 @@ import (
 // jsonStart matches the start of a text that is meant as JSON.
 var jsonStart = regexp.MustCompile(`^(\{|\[\s*[[{"\]])`)
 
-// checkJSON returns an error if a body of the example is meant as JSON and is none. what names the body.
+// checkJSON returns an error if a body of the example is meant as JSON and is not valid. what names the body.
 func (e *Example) checkJSON(what, body string) error {
 	if !jsonStart.MatchString(body) {
 		return nil
