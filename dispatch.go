@@ -73,7 +73,7 @@ func (d *dispatcher[M]) stepAfterWaits() {
 	d.start(j)
 }
 
-// await waits for an event, at most for a time. If the event is a new message, it begins; nil jobs take none.
+// await waits for an event, no longer than atMost. If the event is a new message, it begins; nil jobs take none.
 func (d *dispatcher[M]) await(jobs <-chan *job[M], atMost time.Duration) {
 	d.timer.Reset(atMost)
 	select {

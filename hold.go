@@ -19,7 +19,7 @@ type hold struct {
 	wait   time.Duration // until a message may begin
 }
 
-// holdNow returns the hold of the present. When the trouble has lasted too long, messages begin, and end not sent.
+// holdNow returns the current hold. When the trouble has lasted too long, messages begin, and end not sent.
 func (b *bulk[M]) holdNow() hold {
 	var h hold
 	calls := b.core.calls(b.endpoint.channel, false)

@@ -113,7 +113,7 @@ func (b *bulk[M]) catch(j *job[M], hasReturned *bool) {
 	j.Err = panicked(b.endpoint, value, j.maybeWritten, referenceID)
 }
 
-// recordResponse records how the service responded to a message that began at a time.
+// recordResponse records how the service responded to a message that began at began.
 func (b *bulk[M]) recordResponse(j *job[M], began time.Time) {
 	if j.Err == nil {
 		b.throttle.record(began, false)

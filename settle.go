@@ -64,7 +64,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	return Receipt{}, sendErr
 }
 
-// receiptOf returns the receipt of a listed message that took so many attempts to send.
+// receiptOf returns the receipt of a listed message, which took attempts to send.
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
 		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,

@@ -134,7 +134,7 @@ func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{})
 	return wait, probeAccepted
 }
 
-// giveUpIn returns how long until the service has throttled every message for a time.
+// giveUpIn returns how long it takes until the service has throttled every message for as long as after.
 func (t *throttle) giveUpIn(after time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,7 +144,7 @@ func (t *throttle) giveUpIn(after time.Duration) time.Duration {
 	return time.Until(t.throttledSince.Add(after))
 }
 
-// record counts the response to a message that began at a time.
+// record counts the response to a message that began at began.
 func (t *throttle) record(began time.Time, isThrottled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

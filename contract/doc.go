@@ -81,7 +81,7 @@
 // key by key. A list replaces the default's list. Under "constants" and "headers" an entry is added or replaced. Under "with"
 // the entry of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
 //
-// Keys are case-sensitive. One that ends in // is a comment, with a value of any kind. An unknown or repeated key, null (except within a
+// Keys are case-sensitive. A key that ends in // is a comment, with a value of any kind. An unknown or repeated key, null (except within a
 // constant), a value of the wrong kind, and text after the object are errors, and so is what could never work, such as a word that both
 // accepts and refuses. An overlay may have at most 64 KiB and 16 levels, a list 256 entries, and an operation 32 headers and 256
 // constants, including those under "with".
@@ -139,8 +139,8 @@
 //	paging.first               the number of the first page, 0 or more
 //	paging.most, paging.whole  if by is none, one of them: how many rows the one page can hold, or true if it holds all
 //	items                      paths of the list of rows, at least one
-//	only                       by path from a row on, words; a row that has another there is not of this listing, such as a
-//	                           received message; one without the member is
+//	only                       by path from a row on, words; a row with another word there is not of this listing, such as a
+//	                           received message; a row without the member is
 //	page                       by concept, paths; in next, the path $last.id is the member id of the last row
 //	record                     by concept, paths from a row on
 //	layouts                    how else times are written, as in package time; a layout without an offset is in zone

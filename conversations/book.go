@@ -268,7 +268,7 @@ func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
 }
 
 // exec runs a statement in a transaction, or in none if it is nil, and returns how many rows it changed. In the statements of exec, query and
-// queryRow, CLOCK is the present by the clock of the database, in milliseconds since 1970, and @name is an argument.
+// queryRow, CLOCK is the time of the database, in milliseconds since 1970, and @name is an argument.
 func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, values arguments) (int64, error) {
 	run := b.db.ExecContext
 	if tx != nil {

@@ -147,8 +147,7 @@ type pauseState struct {
 	next     time.Time // when the next request may begin, or zero if it may begin at once
 }
 
-// lock returns the state of the pause and locks it until the transaction ends, so that two processes do not choose two messages. A pause by an
-// earlier version may have neither a number of probes nor a time.
+// lock returns the state of the pause and locks it until the transaction ends, so that two processes do not choose two messages.
 func (p *channelPause) lock(ctx context.Context, tx riverdriver.ExecutorTx) (pauseState, error) {
 	var state pauseState
 	var next string

@@ -39,8 +39,7 @@ func (r countRules) allowRequest(ctx context.Context, a *attempt) error {
 type attemptCounts struct {
 	// Rescues is how often River rescued the job. River writes it.
 	Rescues int `json:"river:rescue_count,omitempty"`
-	// DecidedRescues is how many of the rescues leave no doubt: a lookup or a person has decided about the attempts before them. The keys of this
-	// field and of DecidedFetches keep their old names, because stored jobs have them, and processes of two versions can share a database.
+	// DecidedRescues is how many of the rescues leave no doubt: a lookup or a person has decided about the attempts before them.
 	DecidedRescues int `json:"answered,omitempty"`
 	// DecidedFetches is how many fetches of the job leave no doubt: an outcome of each was recorded, or a person has decided about it.
 	DecidedFetches int `json:"outcomes,omitempty"`

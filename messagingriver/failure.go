@@ -13,7 +13,7 @@ import (
 const (
 	// undecidedWait is how long a message waits if a guard could not decide.
 	undecidedWait = 10 * time.Second
-	// maxWait bounds the wait of a channel that a service may ask for, and maxMessageWait that of one message.
+	// maxWait is how long a service can make a channel wait, and maxMessageWait how long it can make one message wait.
 	maxWait        = time.Hour
 	maxMessageWait = 24 * time.Hour
 )

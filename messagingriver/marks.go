@@ -27,7 +27,7 @@ func (markRules) keepDoubt(facts) {}
 
 // attemptTokens tell on PostgreSQL whether an attempt began a request and recorded no outcome. Each attempt has a token of its own.
 //
-// An attempt ends no doubt about another one, even if River writes its facts after the other has begun: they name only its own token and, if its
+// An attempt does not end the doubt about another, even if River writes its facts after the other has begun: they name only its own token and, if its
 // mark is uncertain, that of an earlier attempt that is not in doubt.
 type attemptTokens struct {
 	// BegunToken is of the attempt that wrote its mark last, directly before its request, and BegunAt is when it did. The statement writeMarks

@@ -46,7 +46,7 @@ type Options struct {
 	Schema string
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
 	// behind these messages, and a killed process may leave their outcomes unknown. To reach a rate, a process needs as many workers as
-	// messages are in flight: at 100 a second and 0.4 seconds a response, 40. With a Rate, Workers is at most its messages a
+	// messages are in flight: at 100 a second and 0.4 seconds a response, 40. With a Rate, there are at most as many workers as messages a
 	// second, but at least 1: if responses take longer than a second, limit the client by messaging.WithRateLimit in place of Rate. Status can
 	// count more messages as running: those whose attempts have ended, until River has written their outcomes.
 	//

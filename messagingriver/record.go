@@ -55,7 +55,7 @@ type Record struct {
 	// Attempted is when River gave the job to a worker last, or zero.
 	Attempted time.Time `json:"attempted,omitzero"`
 	// Begun is when the last request of the message began, by the clock of the database. It is set even if the process was killed before it
-	// recorded an outcome. It is zero if no request began, on SQLite, and for requests of earlier versions.
+	// recorded an outcome. It is zero if no request began, and on SQLite.
 	Begun time.Time `json:"begun,omitzero"`
 	// Finalized is when the job was completed, cancelled or discarded, or zero.
 	Finalized time.Time `json:"finalized,omitzero"`

@@ -19,8 +19,8 @@ const (
 	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost. See Record.Reason.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
-	// looked up is sent at once. If it did go out, the recipient gets it twice. To a message that has expired, Resend applies only while
-	// its outcome is unknown: the message is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
+	// looked up is sent at once. If it did go out, the recipient gets it twice. A message that has expired can be resent only while
+	// its outcome is unknown: it is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
 	Resend Decision = "resend"
 	// NotSent says that the message did not go out and must not be sent again, so that the program can send a fallback. It applies to a message
 	// that is discarded with an unknown outcome. The message becomes cancelled, with the verdict NotSent, and a running process calls OnOutcome.
@@ -75,7 +75,7 @@ func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key
 	return isResolved, err
 }
 
-// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled
+// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and not at all if the transaction is rolled
 // back. After an error the transaction must be rolled back.
 func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
 	if err := checkTx(tx); err != nil {

@@ -14,7 +14,7 @@ type ChannelStatus struct {
 	Channel string `json:"channel"`
 	// States has the number of messages in each of River's states, such as States["discarded"].
 	States map[rivertype.JobState]int `json:"states"`
-	// LookedUp is how many of them have an unknown outcome and are looked up. It is 0 for chat apps, whose messages no service lists.
+	// LookedUp is how many of them have an unknown outcome and are looked up. It is 0 for chat apps, because the service does not list their messages.
 	LookedUp int `json:"lookedUp"`
 	// Oldest is how long the oldest message that is due has waited. In JSON it is a number of nanoseconds.
 	Oldest time.Duration `json:"oldest"`

@@ -55,8 +55,8 @@ type Sent struct {
 
 	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
 
-	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. Of a form or a query it
-	// is an object of its parameters. It is nil for the SMS of a fallback.
+	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. For a form or a query it
+	// is an object of the parameters. It is nil for the SMS of a fallback.
 	Body json.RawMessage
 
 	// Extra holds the members of the body that the contract does not name, nested ones by their path. A listing shows them as

@@ -7,7 +7,7 @@ import (
 
 // SetWindow refuses messages of chat app 2, other than templates, to a recipient who has not written within d by the server's
 // clock, as the platform does after 24 hours: with status 400 and the platform's code 131047, unless the contract has another one in
-// windowClosed. A recipient writes by an [InboundChatApp] that [Server.CallWebhook] is called with. Zero, as at the start, refuses none.
+// windowClosed. A recipient writes by an [InboundChatApp] that [Server.CallWebhook] is called with. At first, and after SetWindow(0), no message is refused.
 func (s *Server) SetWindow(d time.Duration) { s.set(func() { s.window = d }) }
 
 // noteInbound remembers when a recipient of chat app 2 wrote.

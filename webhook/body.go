@@ -8,7 +8,7 @@ import (
 
 // Where the events of a JSON body are:
 //
-//  1. In the list at one of the paths of the contract before "". The rest of the body is no event then.
+//  1. In the list at one of the paths of the contract before "". Then the rest of the body is not an event.
 //  2. In the body itself, if it is a list.
 //  3. The body is an event by itself (see isEvent). Nothing is looked for in it.
 //  4. At one of the paths after "".

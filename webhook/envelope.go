@@ -272,7 +272,7 @@ func (e *envelope) hasRepeats(one item) bool {
 	return e.repeats || (isListed && one.repeats())
 }
 
-// people are the contacts of a value: whom its messages come from.
+// people are the contacts of a value, who sent its messages.
 type people struct {
 	single object            // the contact who has sent everything, if there is one contact
 	byID   map[string]object // by number and by user ID, if there are several

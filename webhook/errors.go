@@ -36,7 +36,7 @@ var (
 	ErrUnhandled = errors.New("no function for the event")
 )
 
-// errSeveral is the reason of ParseSMS to refuse a request with several messages. The service should call again.
+// errSeveral is why ParseSMS refuses a request with several messages. The service should call again.
 var errSeveral = errors.New("several messages: call ParseSMSMessages")
 
 // errQueryNotRead is the reason to refuse a request that a verifier accepted, and whose event may be in the query. See WithVerifier.

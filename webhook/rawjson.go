@@ -30,7 +30,7 @@ type rawJSON struct {
 	isText   bool      // a person may have typed the JSON itself, as a text
 }
 
-// A credibility is that of one meaning of a parameter that follows raw JSON.
+// A credibility says whether one meaning of a parameter that follows raw JSON can be believed.
 type credibility struct {
 	counts       bool // the parameter may set the field
 	isSuspicious bool // a person may have typed the parameter, and the event is ambiguous

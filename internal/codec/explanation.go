@@ -31,7 +31,7 @@ func Explanation(body []byte) (code, message string) {
 	return e.code, e.message
 }
 
-// read reads the value of a name in so many objects.
+// read reads a value. name is its name, and depth the number of objects around it.
 func (e *explanation) read(scanner *jsonscan.Scanner, text, name string, depth int) {
 	const deepest = 3
 	switch c := scanner.Peek(); {

@@ -49,7 +49,7 @@ type Place struct {
 	Path  string // in the row, or "" if the row has no value
 }
 
-// IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
+// IsDoubtful reports whether the row proves nothing about a message: what names the message or says what became of it could not be read.
 func (u UnreadableError) IsDoubtful() bool {
 	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
 }

@@ -126,8 +126,7 @@ func (r *reader) check(d *document, rows *rowReader, missing error) error {
 	return nil
 }
 
-// ErrPage matches the errors of responses that are JSON, but cannot be used: requesting them again would bring the same. The errors say
-// why.
+// ErrPage matches the errors of responses that are JSON, but cannot be used: another request would get the same. The errors say why.
 var ErrPage = errors.New("no page")
 
 type pageError string

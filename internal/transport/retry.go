@@ -107,7 +107,7 @@ func (c *call) untilDeadline() time.Duration {
 
 const forever = time.Duration(math.MaxInt64)
 
-// Backoff returns how long to wait after so many tries: a random part of retryablehttp's exponential wait, so that clients that failed
+// Backoff returns how long to wait after the number of tries: a random part of retryablehttp's exponential wait, so that clients that failed
 // together do not come back together.
 func (t *Transport) Backoff(tries int) time.Duration {
 	ceiling := retryablehttp.DefaultBackoff(t.MinWait, t.MaxWait, tries-1, nil)

@@ -213,7 +213,7 @@ func (r shownRecord) verdictText() string {
 	}
 }
 
-// doubtEnd says when a message in doubt is discarded, if that is known. The time is another one once lookups begin or cease to fail.
+// doubtEnd says when a message in doubt is discarded, if that is known. The time changes when lookups begin to fail, or succeed again.
 func (r shownRecord) doubtEnd() string {
 	if r.DoubtEnds.IsZero() {
 		return ""
