@@ -28,7 +28,7 @@ const (
 	nameOursGuarded = "messaging-go, Receiver.SMS with secret and store"
 
 	hookSecret = "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"
-	// hookCalls are as many as it takes that no store has seen one before, when they begin again.
+	// hookCalls is so large that every store has forgotten a call when it comes again.
 	hookCalls = 1 << 16
 	// storeCapacity is how many events are remembered.
 	storeCapacity = 10_000

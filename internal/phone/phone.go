@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
+	// subscriber is how many digits a number has at least, without the prefixes of a country and of an area.
 	subscriber = 7
 	// longest is how many digits a number has at most, with its country code.
 	longest = 15

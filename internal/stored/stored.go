@@ -108,7 +108,7 @@ func describe(err error) error {
 	case err == nil, errors.Is(err, errDuration):
 		return err
 	case isType:
-		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // behind the structs that it is in
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // after the names of the structs that it is in
 		return fmt.Errorf("%q must hold %s", name, kindOf(wrong.Type))
 	case strings.HasPrefix(err.Error(), unknown):
 		name, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), unknown))

@@ -324,7 +324,7 @@ func remove(path string) error {
 	return nil
 }
 
-// replaceFile replaces a file in one step, so that a crash leaves the old or the new one. What an earlier crash left of a new one is removed.
+// replaceFile replaces a file in one step, so that a crash leaves the old or the new one. A new file that an earlier crash left is removed.
 func replaceFile(path string, data []byte) error {
 	name := newPath(path)
 	if err := remove(name); err != nil {

@@ -3,7 +3,7 @@
 //
 // A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, filters that find those rows
 // and nothing else, and rows in the order that was asked for. The report has no credentials, numbers or texts. Of other values it shows a price,
-// by which a person sees a wrong scale, the time of the newest row, by which they see a wrong zone, and what the errors of the library show.
+// so that a person sees a wrong scale, the time of the newest row, so that they see a wrong zone, and what the errors of the library show.
 package check
 
 import (

@@ -10,7 +10,7 @@ import (
 type candidate struct {
 	path     string
 	words    []string // in accepted responses
-	refusals []string // in refused ones with a status of success
+	refusals []string // in refusals whose HTTP status is 2xx
 
 	isKnown       bool // the examples name its word
 	hasStatusName bool

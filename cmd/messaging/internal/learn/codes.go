@@ -102,7 +102,7 @@ func (c codes) ofStatus(example *Example) string {
 	return word
 }
 
-// statusWord returns the word by which the status of a response with a status of success refuses, or "".
+// statusWord returns the status of a refusal whose HTTP status is 2xx, or "".
 func (c codes) statusWord(example *Example) string {
 	if example.status/100 != 2 {
 		return ""

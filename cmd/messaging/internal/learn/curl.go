@@ -13,7 +13,7 @@ func isCurl(text string) bool {
 	return strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "curl\n") || strings.HasPrefix(text, "curl\\")
 }
 
-// cutCurl cuts a text behind the curl command at its start, which ends at the first line without a quote or a backslash that continues it.
+// cutCurl cuts a text after the curl command at its start, which ends at the first line without a quote or a backslash that continues it.
 // A longer command is cut after some lines, and cannot be parsed.
 func cutCurl(text string) (command, rest string) {
 	const maxLines = 100

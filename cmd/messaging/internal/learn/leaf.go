@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// leaf is one value of an example: a member of a JSON document that is no object and no list, a parameter of a form, or the whole of a
+// leaf is one value of an example: a member of a JSON document that is neither an object nor a list, a parameter of a form, or the whole of a
 // text.
 type leaf struct {
 	path  string // as a contract writes it

@@ -9,7 +9,7 @@ import (
 )
 
 // shellWords splits a command into words like a shell, with quotes, escapes, comments and continued lines. It does not expand variables. Words
-// behind the end of the command, such as | jq, are left out, but their quotes must be closed.
+// after the end of the command, such as | jq, are left out, but their quotes must be closed.
 func shellWords(text string) ([]string, error) {
 	s := &shell{text: text}
 	for s.at < len(s.text) {

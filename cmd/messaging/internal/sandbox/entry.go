@@ -39,7 +39,7 @@ type entry struct {
 	bytes    int                             // how much memory it takes, about
 }
 
-// A stateReport is what a report says of a state. A repeat says the same, as that of a service does, so that it is a duplicate.
+// A stateReport is what a report says of a state. A repeated report says the same, so that it is a duplicate.
 type stateReport struct {
 	at   time.Time
 	code string // of an error

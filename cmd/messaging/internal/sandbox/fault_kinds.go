@@ -38,7 +38,7 @@ func (kind FaultKind) rangeOf(parameter string) string {
 	}
 }
 
-// unclearErrors are the statuses of errors of the service that do not refuse.
+// unclearErrors are the HTTP statuses of errors that do not refuse the message.
 const unclearErrors = "204, 206, 3xx, 408, 499 and 5xx"
 
 // faultNames returns the names of all faults.

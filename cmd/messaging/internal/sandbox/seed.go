@@ -146,7 +146,7 @@ func (s *Sandbox) seed(seeds []seed) ([]string, error) {
 	var ids []string
 	for _, m := range entered {
 		st.seeds[m.ID] = true
-		st.messageDeliveries[m.ID] = deliveryBody{Outcome: outcomeDelivered} // not that of its recipient, which is for new messages
+		st.messageDeliveries[m.ID] = deliveryBody{Outcome: outcomeDelivered} // the outcome of its recipient is for new messages
 		ids = append(ids, m.ID)
 	}
 	return ids, nil

@@ -26,7 +26,7 @@ const aboutAnswer = "answer"
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
-// report reports a status of a message in the background, once the report before has ended. It closes done at the end. The caller has
+// report reports a status of a message in the background, after the report before it. It closes done at the end. The caller has
 // increased e.pending.
 func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan struct{}) {
 	s.workers.Go(func() {
