@@ -651,7 +651,7 @@ func TestSlowGuardIsReported(t *testing.T) {
 		r := t.newRig(t, client, messagingriver.Options{Workers: 1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
-		require.Eventually(t, func() bool { return log.contains("the message waits") }, 30*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return log.contains("the message waits") }, patience, 5*time.Millisecond)
 		require.True(t, log.contains("level=WARN"))
 		require.False(t, log.contains("639171234567"))
 		require.Eventually(t, func() bool {

@@ -213,9 +213,9 @@ func TestProbeExpires(t *testing.T) {
 		const probes = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND args->>'reference' = $1"
 		require.Eventually(t, func() bool { return r.number(t, probes, "late") == 1 }, patience, 10*time.Millisecond)
 		r.insert(t, messagingriver.InsertOptions{}, text("other"))
-		require.Eventually(t, func() bool { return show(t, r, "late").State == cancelled }, 30*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return show(t, r, "late").State == cancelled }, patience, 50*time.Millisecond)
 		require.Equal(t, "the message has expired", show(t, r, "late").Reason)
-		require.Eventually(t, func() bool { return r.number(t, probes, "other") == 1 }, 30*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return r.number(t, probes, "other") == 1 }, patience, 50*time.Millisecond)
 		require.True(t, isPaused(t, r))
 	})
 }
@@ -264,7 +264,7 @@ func TestProbeRefusedForItsRecipientEndsThePause(t *testing.T) {
 		require.Eventually(t, isPaused, patience, 10*time.Millisecond)
 		service.SetFault("chatapp2", first.To, messagingtest.FaultCode("131049"))
 		isLate := func() bool { return time.Until(show(t, r, "first").Scheduled) > 23*time.Hour }
-		require.Eventually(t, isLate, 30*time.Second, 20*time.Millisecond, "it was the probe")
+		require.Eventually(t, isLate, patience, 20*time.Millisecond, "it was the probe")
 		r.insert(t, messagingriver.InsertOptions{}, chat("other"))
 		require.Eventually(t, func() bool { return show(t, r, "other").State == completed }, patience, 20*time.Millisecond)
 		require.False(t, isPaused())
@@ -435,7 +435,7 @@ func TestPauseOfAnEarlierVersionIsProbed(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		probes := "SELECT COUNT(*) FROM JOBS WHERE queue LIKE 'messaging_sms%' AND state = 'completed'"
-		require.Eventually(t, func() bool { return r.number(t, probes) == 1 && !isPaused(t, r) }, 30*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 && !isPaused(t, r) }, patience, 50*time.Millisecond)
 	})
 }
 
@@ -451,7 +451,7 @@ func TestPostponedMessageLeavesTheProbes(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, text("other"))
 		r.start(t)
 		isSent := func() bool { return show(t, r, "other").State == completed }
-		require.Eventually(t, isSent, 30*time.Second, 50*time.Millisecond)
+		require.Eventually(t, isSent, patience, 50*time.Millisecond)
 		require.Equal(t, scheduled, show(t, r, "postponed").State)
 	})
 }

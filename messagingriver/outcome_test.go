@@ -235,7 +235,7 @@ func TestOnOutcomeIsCalledUntilItSucceeds(t *testing.T) {
 			r.exec(t, `UPDATE JOBS SET state = 'available', scheduled_at = '2026-01-01 00:00:00'
 				WHERE kind = 'messaging_outcome' AND state IN ('available', 'scheduled', 'retryable')`) // without the wait
 			return calls.Load() > failures
-		}, time.Minute, 50*time.Millisecond)
+		}, patience, 50*time.Millisecond) // River asks for jobs once a second
 		for _, entry := range []string{
 			"OnOutcome failed and will be called again", "channel=sms reference=a", "failures=30 wait=10m0s",
 			"the report cannot be written", "panic (string)", "callOnOutcome",
