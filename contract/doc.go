@@ -226,7 +226,7 @@
 // Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
 // sms.list.page.next. With none there is one page: if it has as many rows as it can hold, or as were asked for, the listing ends with an
 // error, because rows may be missing. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
-// If the contract cannot express the next page, the listing fails before its first request. A cursor from the last row ends the listing
+// If the contract cannot express the next page, a listing that needs one ends with an error. A cursor from the last row ends the listing
 // when a page has no rows or says that it is the last; a last row without it is an error.
 //
 // A contract sets paths, and no hosts, so it cannot redirect credentials.

@@ -554,7 +554,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled
-		}, 2*time.Minute, 50*time.Millisecond) // a call that was killed holds its event for the lease of a minute
+		}, 2*time.Minute, 50*time.Millisecond) // a call that was killed holds its event for its lease
 	}
 	<-killed
 	_ = process.Process.Kill()

@@ -68,8 +68,12 @@ func (d *day) listPatiently(ctx context.Context) error {
 
 // isPermanent reports whether the same error comes again until somebody changes the options, the contract or the account.
 func isPermanent(err error) bool {
-	kinds := []error{messaging.ErrInvalid, messaging.ErrFilterIgnored, messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrNotFound}
-	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+	if errors.Is(err, messaging.ErrInvalid) {
+		return true
+	}
+	_, isOfService := errors.AsType[*messaging.Error](err)
+	_, isTemporary := messaging.Retryable(err)
+	return isOfService && !isTemporary
 }
 
 // list stores the rows of the day, from where an earlier process was interrupted.

@@ -389,7 +389,8 @@ func TestReconcileWaitsForTheEndOfAnOutage(t *testing.T) {
 func TestReconcileDoesNotWaitForever(t *testing.T) {
 	t.Parallel()
 	once := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
-	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusUnauthorized: 1} {
+	statuses := map[int]int{http.StatusServiceUnavailable: 3, http.StatusUnauthorized: 1, http.StatusPaymentRequired: 1}
+	for status, want := range statuses {
 		service := messagingtest.NewServer(t)
 		service.Inject(messagingtest.FaultStatus(status, 0), 100)
 		d := openDay(t, service, newDatabase(t), once)
