@@ -21,7 +21,7 @@ import (
 // Key names a message.
 type Key struct {
 	Channel   string `json:"channel"`     // sms, chatapp1 or chatapp2, as messaging.Channel.String returns it; see messaging.ParseChannel
-	Reference string `json:"referenceID"` // the reference ID
+	Reference string `json:"referenceID"` // the reference ID, 1 to 255 bytes
 }
 
 // messageArgs are the arguments of a message's job.

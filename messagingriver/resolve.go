@@ -28,6 +28,7 @@ const (
 	NotSent Decision = "notsent"
 	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
 	// dropped once, even by two processes at the same moment. Its reason becomes "dropped", followed by the reason before, if there was one.
+	// It also applies to a message that was resolved as NotSent, whose content the outbox still has.
 	Drop Decision = "drop"
 )
 

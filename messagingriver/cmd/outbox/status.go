@@ -49,7 +49,7 @@ verdict is unknown: they may have been sent, and are looked up in the listing of
 state. The column "oldest" is how long the oldest message that is due has waited, in JSON in seconds; it includes no message that
 is looked up.
 
-If no process runs, it says when the last was seen, as far as the tables tell: to about 10 seconds if it was killed, and by its last
+If no process runs, it says so within 25 seconds, and when the last was seen: to about 10 seconds if it was killed, and by its last
 attempt if it stopped. It also says how many messages workers have, if a killed process may be one of them. Another process takes those
 up to 45 seconds after SendTimeout; the times are for 30 seconds, the default. Messages that no worker has do not wait so long.`,
 		Example: `  outbox status
