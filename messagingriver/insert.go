@@ -73,7 +73,7 @@ type InsertOptions struct {
 	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes. By default they have none.
 	Campaign string
 	// MaxAttempts is how many attempts may fail before a message is discarded, 1 to 1,000, by default 25. Attempts that failed because
-	// of the service, the account or a rate do not count.
+	// of the service, the account or a rate do not count, and neither do those that a guard postponed.
 	MaxAttempts int
 	// Unguarded sends the messages without asking the client's guards. One-time codes, for example, must reach people who opted out. A guard that
 	// checks the 24-hour window of chat app 2, such as conversations.Book, is not asked either.

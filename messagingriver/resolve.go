@@ -23,7 +23,7 @@ const (
 	// its outcome is unknown: it is not sent but cancelled, with the verdict NotSent, and OnOutcome is called.
 	Resend Decision = "resend"
 	// NotSent says that the message did not go out and must not be sent again, so that the program can send a fallback. It applies to a message
-	// that is discarded with an unknown outcome. The message becomes cancelled, with the verdict NotSent, and a running process calls OnOutcome.
+	// that is discarded with an unknown outcome. A running process makes it cancelled, with the verdict NotSent, and calls OnOutcome.
 	// Afterwards Resend does not apply. If the message did go out, the recipient gets it and the fallback.
 	NotSent Decision = "notsent"
 	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. So it can be
