@@ -99,7 +99,18 @@ func (e *Example) checkRequestKeys() error {
 	if e.values["page"] != "" && e.values["offset"] != "" {
 		return e.errorf("want the line page: or offset:, and not both")
 	}
+	for _, key := range []string{"page", "offset", "pageSize"} {
+		if value := e.values[key]; value != "" && !isNumber(value) {
+			return e.errorf("%s: want a number; for a cursor, remove the line, and write sms.list.paging.by, params.cursor and page.next by hand", key)
+		}
+	}
 	return nil
+}
+
+// isNumber reports whether a text is a number of a page or of rows.
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 31)
+	return err == nil
 }
 
 func (e *Example) readInbound() error { return e.require("from") }
