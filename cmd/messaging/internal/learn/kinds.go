@@ -100,15 +100,15 @@ func (e *Example) checkRequestKeys() error {
 		return e.errorf("want the line page: or offset:, and not both")
 	}
 	for _, key := range []string{"page", "offset", "pageSize"} {
-		if value := e.values[key]; value != "" && !isNumber(value) {
+		if value := e.values[key]; value != "" && !isCount(value) {
 			return e.errorf("%s: want a number; for a cursor, remove the line, and write sms.list.paging.by, params.cursor and page.next by hand", key)
 		}
 	}
 	return nil
 }
 
-// isNumber reports whether a text is a number of a page or of rows.
-func isNumber(text string) bool {
+// isCount reports whether a text is the number of a page or of rows.
+func isCount(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 31)
 	return err == nil
 }

@@ -121,7 +121,8 @@ func (r replay) replayRefused(example *Example) error {
 		if err == nil {
 			return example.errorf("the result is accepted and not refused: no member that the contract reads reports a failure")
 		}
-		return example.errorf("the result is %s and not refused: %w", verdict, err)
+		const advice = "remove the example if it proves no refusal, and write its code to errors by hand"
+		return example.errorf("the result is %s and not refused; %s: %w", verdict, advice, err)
 	}
 	id := example.values["request"]
 	if refusal, ok := errors.AsType[*messaging.Error](err); ok && id != "" && refusal.RequestID != id {
