@@ -278,13 +278,14 @@ func TestLearnRefusesPaging(t *testing.T) {
 			`2026-11-28 14:05:00 or 2026-11-28 or 1795874700 or 1795874700000 or Sat, 28 Nov 2026 14:05:00 GMT or Sat, 28 Nov 2026 14:05:00 +0000: ` +
 			`remove the line, and write "createdAfter": "" to sms.list.params`,
 		"createdAfter: 2026-11-27\ncreatedBefore: 1795356300\n": "createdBefore: want a time in the form of the other bound",
-		"page: bWFyay0x\n":     "page: want a number; for a cursor, remove the line",
-		"offset: bWFyay0x\n":   "offset: want a number",
-		"pageSize: bWFyay0x\n": "pageSize: want a number",
 	} {
 		_, err := learnObject(t, "=== row\nid: h-1\n"+lines+request)
 		require.ErrorContains(t, err, want)
 	}
 	_, err := Parse("=== row\nid: h-1\npage: 1\n\n" + rowText)
 	require.ErrorContains(t, err, "page: want the curl command of the listing above the response")
+	for _, key := range []string{"page", "offset", "pageSize"} {
+		_, err = Parse("=== row\nid: h-1\n" + key + ": bWFyay0x\n" + request)
+		require.ErrorContains(t, err, key+": want a number; for a cursor, remove the line")
+	}
 }
