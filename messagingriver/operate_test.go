@@ -169,7 +169,9 @@ func TestResolveNotSent(t *testing.T) {
 		abandon(t, r, t.isPostgres, "killed", `{"begun": "A"}`)
 		r.start(t)
 		for _, reference := range []string{"lost", "killed"} {
-			require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict)
+			record := await(t, r, reference, discarded)
+			require.Equal(t, messaging.Unknown, record.Verdict)
+			require.False(t, record.ResolvedNotSent)
 			require.Equal(t, messaging.Unknown, got.await(t, reference).Verdict)
 		}
 		require.NoError(t, r.PauseChannel(t.Context(), "chatapp2"))
@@ -177,6 +179,7 @@ func TestResolveNotSent(t *testing.T) {
 		for _, reference := range []string{"lost", "killed"} {
 			record := await(t, r, reference, cancelled)
 			require.Equal(t, messaging.NotSent, record.Verdict)
+			require.True(t, record.ResolvedNotSent)
 			require.False(t, record.MayHaveBeenSent())
 			require.Regexp(t, "^resolved as not sent: .*outcome", record.Reason)
 			require.Eventually(t, func() bool { return len(got.of(reference)) == 2 }, patience, 10*time.Millisecond)

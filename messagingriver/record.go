@@ -25,7 +25,7 @@ type Record struct {
 	//
 	//	State                            Verdict           the message
 	//	any                              Accepted          was sent; final
-	//	available, scheduled, retryable  Refused, NotSent  was not sent, and waits
+	//	available, scheduled, retryable  Refused, NotSent  was not sent, and waits, unless ResolvedNotSent is true: then it becomes cancelled
 	//	available, scheduled, retryable  Unknown           may have been sent, and is looked up
 	//	pending                          not Accepted      was not sent, and waits: its campaign is paused
 	//	running                          not Accepted      may be sent at this moment
@@ -38,6 +38,8 @@ type Record struct {
 	// resolved as Sent and has no receipt, it is "resolved as sent", followed by the reason before, if there was one. The library adds no number,
 	// text or secret to it.
 	Reason string `json:"reason,omitempty"`
+	// ResolvedNotSent reports whether the message was resolved as NotSent: then no process sends it, even if State is available.
+	ResolvedNotSent bool `json:"resolvedNotSent,omitempty"`
 	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
 	Err error `json:"-"`
 	// Receipt is the receipt of an accepted message, or nil if the message was resolved as Sent without one: then client.SMS.Find returns what an
@@ -74,17 +76,18 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	_ = json.Unmarshal(row.EncodedArgs, &args) // the fields of an unreadable job stay empty
 	isReadable := json.Unmarshal(row.Metadata, &m) == nil
 	r := Record{
-		Key:      Key{args.Channel, args.Reference},
-		Job:      row.ID,
-		State:    row.State,
-		Verdict:  o.verdictOf(row, &m, isReadable),
-		Receipt:  m.Receipt,
-		Message:  o.messageOf(args),
-		Failures: m.Failures,
-		Campaign: m.Campaign,
-		Priority: Priority(row.Priority),
-		Created:  row.CreatedAt,
-		Expires:  m.Expires,
+		Key:             Key{args.Channel, args.Reference},
+		Job:             row.ID,
+		State:           row.State,
+		Verdict:         o.verdictOf(row, &m, isReadable),
+		ResolvedNotSent: m.ResolvedNotSent,
+		Receipt:         m.Receipt,
+		Message:         o.messageOf(args),
+		Failures:        m.Failures,
+		Campaign:        m.Campaign,
+		Priority:        Priority(row.Priority),
+		Created:         row.CreatedAt,
+		Expires:         m.Expires,
 	}
 	if o.isForLater(row) {
 		r.Scheduled = row.ScheduledAt

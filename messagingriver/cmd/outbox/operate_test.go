@@ -238,7 +238,7 @@ func TestShowPrintsWhenTheRequestBegan(t *testing.T) {
 			assert.NotContains(s, out, "last request")
 			return
 		}
-		assert.Regexp(s, `(?m)^last attempt  20\S+\nlast request  20\S+$`, out)
+		assert.Regexp(s, `(?m)^last worked   20\S+\nlast request  20\S+$`, out)
 	})
 }
 
@@ -458,7 +458,14 @@ func TestResolveNotSentIsFinal(t *testing.T) {
 		out, _ = s.run(0, "resolve", "notsent", "order-1")
 		assert.Equal(s, "notsent: 1 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "order-1")
-		assert.Equal(s, "order-1: it is available, and needs no decision\nresend: 0 of 1\n", out)
+		assert.Equal(s, "order-1: it was resolved as not sent, which is final\nresend: 0 of 1\n", out)
+		out, _ = s.run(1, "resolve", "notsent", "order-1")
+		assert.Equal(s, "order-1: it was resolved as not sent before\nnotsent: 0 of 1\n", out)
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^verdict +not sent: a person decided so; a running process cancels it and calls OnOutcome$`, out)
+		assert.NotContains(s, out, "waits")
+		out, _ = s.run(0, "list", "--state", "available")
+		assert.Contains(s, out, "chatapp2\torder-1\tavailable\tnot sent\tresolved as not sent: ")
 		s.work()
 		out, _ = s.run(0, "show", "order-1")
 		assert.Regexp(s, `(?m)^state +cancelled\nverdict +not sent\nreason +resolved as not sent: \S`, out)
@@ -586,6 +593,9 @@ func TestVerdictWords(t *testing.T) {
 		"looked up":            {messagingriver.Record{State: rivertype.JobStateScheduled, Attempted: now}, "unknown"},
 		"running":              {messagingriver.Record{State: rivertype.JobStateRunning, Verdict: messaging.NotSent, Attempted: now}, "unknown"},
 		"resolved and running": {messagingriver.Record{State: rivertype.JobStateRunning, Verdict: messaging.Accepted, Attempted: now}, "accepted"},
+		"resolved as not sent": {messagingriver.Record{State: rivertype.JobStateAvailable, Verdict: messaging.NotSent, ResolvedNotSent: true, Attempted: now}, "not sent"},
+		"ended as not sent":    {messagingriver.Record{State: rivertype.JobStateRunning, Verdict: messaging.NotSent, ResolvedNotSent: true, Attempted: now}, "not sent"},
+		"sent after all":       {messagingriver.Record{State: rivertype.JobStateCompleted, Verdict: messaging.Accepted, ResolvedNotSent: true, Finalized: now}, "accepted"},
 		"completed":            {messagingriver.Record{State: rivertype.JobStateCompleted, Verdict: messaging.Accepted, Finalized: now}, "accepted"},
 		"refused":              {messagingriver.Record{State: rivertype.JobStateCancelled, Verdict: messaging.Refused, Attempted: now, Finalized: now}, "refused"},
 		"denied":               {messagingriver.Record{State: rivertype.JobStateCancelled, Verdict: messaging.NotSent, Attempted: now, Finalized: now}, "not sent"},

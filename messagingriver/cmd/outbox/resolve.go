@@ -383,6 +383,8 @@ func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record
 		return "it is completed"
 	case record.Verdict == messaging.Accepted:
 		return "it was accepted, and will be completed"
+	case decision == messagingriver.NotSent && record.ResolvedNotSent:
+		return "it was resolved as not sent before"
 	case decision == messagingriver.NotSent:
 		return fmt.Sprintf("it is %s; notsent is for a message that is discarded with an unknown outcome", record.State)
 	case decision != messagingriver.Resend: // it changed a moment ago
@@ -410,6 +412,8 @@ func whyFinalUnchanged(record messagingriver.Record) string {
 func whyWaitingUnchanged(record messagingriver.Record) string {
 	isUnknown := verdictWord(record) == messaging.Unknown.String()
 	switch {
+	case record.ResolvedNotSent:
+		return "it was resolved as not sent, which is final"
 	case hasExpired(record) && !isUnknown:
 		return expiredText(record)
 	case record.State == rivertype.JobStatePending:

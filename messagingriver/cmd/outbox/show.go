@@ -23,8 +23,8 @@ channels have the reference ID, it shows the message of each. If no message has 
 service gave it when it was accepted; that takes longer. Numbers and texts are not shown.
 
 "outbox list --help" explains the states. "held back" says that its campaign or its channel is paused, or that it has expired. The
-reason is that of the last attempt that ended. "failures" counts the attempts that count toward its MaxAttempts. "last request" is when
-its last request began.
+reason is that of the last attempt that ended. "failures" counts the attempts that count toward its MaxAttempts. "last worked" is when
+a worker had it last, to send it, look it up or end it. "last request" is when its last request began.
 
 ` + verdictHelp + `
 
@@ -185,7 +185,7 @@ func (r shownRecord) lines() []shownLine {
 		{"priority", strconv.Itoa(int(r.Priority))},
 		{"content", r.contentText()},
 		{"created", formatTime(r.Created)},
-		{"last attempt", formatTime(r.Attempted)},
+		{"last worked", formatTime(r.Attempted)},
 		{"last request", formatTime(r.Begun)},
 		{"next lookup", r.nextLookup()},
 		{"next attempt", r.nextAttempt()},
@@ -204,6 +204,8 @@ func (r shownRecord) verdictText() string {
 		return "unknown: it may have been sent, and waits for a delivery report" + r.doubtEnd()
 	case r.Verdict == messaging.Unknown.String():
 		return "unknown: it may have been sent"
+	case r.isGivenUp():
+		return "not sent: a person decided so; a running process cancels it and calls OnOutcome"
 	case r.Verdict == waits:
 		return "waits: it was not sent yet"
 	case r.Verdict == messaging.Refused.String() && r.MayHaveBeenSent():
@@ -224,6 +226,11 @@ func (r shownRecord) doubtEnd() string {
 // isInDoubt reports whether the message may have been sent, and no worker or person has it. It is not sent while it is in doubt.
 func (r shownRecord) isInDoubt() bool {
 	return r.Verdict == messaging.Unknown.String() && r.Finalized.IsZero() && r.State != rivertype.JobStateRunning
+}
+
+// isGivenUp reports whether a person resolved the message as not sent, and no process has ended it yet.
+func (r shownRecord) isGivenUp() bool {
+	return r.ResolvedNotSent && r.Verdict == messaging.NotSent.String() && r.Finalized.IsZero()
 }
 
 func (r shownRecord) isSMS() bool { return r.Channel == messaging.ChannelSMS.String() }

@@ -28,7 +28,11 @@ func verdictWord(record messagingriver.Record) string {
 	switch {
 	case record.Verdict == messaging.Accepted:
 		return record.Verdict.String()
-	case isUnknown, isRunning:
+	case isUnknown:
+		return messaging.Unknown.String()
+	case record.ResolvedNotSent:
+		return messaging.NotSent.String()
+	case isRunning:
 		return messaging.Unknown.String()
 	case !isFinal:
 		return waits
