@@ -18,7 +18,9 @@ func (op *operator) campaign() *cobra.Command {
 "cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
 "resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.
 
-A campaign is paused as long as one of its messages is pending: after "cancel", messages that are enqueued later are sent.`,
+A campaign is paused as long as one of its messages is pending: after "cancel", messages that are enqueued later are sent.
+
+The exit status is 1 if "pause" paused nothing, because no message waits. It is 0 if the campaign was paused already.`,
 		Example: `  outbox campaign pause spring
   outbox campaign resume spring`,
 		Args: exactArgs("pause|resume|cancel", "NAME"),
@@ -34,12 +36,14 @@ A campaign is paused as long as one of its messages is pending: after "cancel", 
 		if err = op.print(cmd.OutOrStdout(), result{Done: verb, Messages: &changed}, text); err != nil {
 			return err
 		}
-		hint, err := campaignHint(cmd.Context(), db, verb, name, changed)
-		if err != nil {
-			return err
+		switch {
+		case verb == "pause" && changed == 0:
+			return explainUnpaused(cmd, db, name)
+		case verb == "resume":
+			return explainPausedChannels(cmd, db)
+		default:
+			return nil
 		}
-		cmd.PrintErr(hint)
-		return nil
 	})
 	return cmd
 }
@@ -58,31 +62,31 @@ func changeCampaign(ctx context.Context, db database, verb, name string) (int, e
 	}
 }
 
-// campaignHint returns what a person may not expect after a change of a campaign, or "".
-func campaignHint(ctx context.Context, db database, verb, name string, changed int) (string, error) {
-	switch {
-	case verb == "pause" && changed == 0:
-		return unpausedText(ctx, db, name)
-	case verb == "resume":
-		return pausedChannelsText(ctx, db)
-	default:
-		return "", nil
-	}
-}
-
-// unpausedText says why pause changed no message of a campaign.
-func unpausedText(ctx context.Context, db database, campaign string) (string, error) {
-	campaigns, err := db.Campaigns(ctx, campaign)
+// explainUnpaused says why pause changed no message of a campaign. It returns errFindings unless the campaign was paused before.
+func explainUnpaused(cmd *cobra.Command, db database, campaign string) error {
+	campaigns, err := db.Campaigns(cmd.Context(), campaign)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if paused := campaigns[0].States[rivertype.JobStatePending]; paused > 0 {
-		return fmt.Sprintf("the campaign was paused already: %d messages are pending\n", paused), nil
+		cmd.PrintErrf("the campaign was paused already: %d messages are pending\n", paused)
+		return nil
 	}
-	return "no message waits, so nothing is paused: messages that are enqueued later are sent\n", nil
+	cmd.PrintErrln("no message waits, so nothing is paused: messages that are enqueued later are sent")
+	return errFindings
 }
 
-// pausedChannelsText says which channels with waiting messages are paused: a campaign that is resumed still waits for them.
+// explainPausedChannels says which channels with waiting messages are paused: a campaign that is resumed still waits for them.
+func explainPausedChannels(cmd *cobra.Command, db database) error {
+	text, err := pausedChannelsText(cmd.Context(), db)
+	if err != nil {
+		return err
+	}
+	cmd.PrintErr(text)
+	return nil
+}
+
+// pausedChannelsText returns a line for each paused channel that has waiting messages.
 func pausedChannelsText(ctx context.Context, db database) (string, error) {
 	channels, err := db.Status(ctx)
 	if err != nil {

@@ -43,7 +43,8 @@ Environment:
 Exit status:
 
   0  done
-  1  audit found a difference, load left out a line, show found no message, or resolve changed nothing
+  1  audit found a difference, load left out a line, show found no message, resolve changed nothing, or campaign
+     pause paused nothing
   2  an error`
 
 // command returns the command with its subcommands.

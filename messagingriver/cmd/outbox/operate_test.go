@@ -37,6 +37,9 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		s.run(0, "load", s.file("b.jsonl", strings.Replace(line("c"), "{", `{"campaign": "summer", "at": "2040-01-01T00:00:00Z", `, 1)))
 		out, _ = s.run(0, "campaign", "pause", "spring")
 		assert.Equal(s, "pause: 2\n", out)
+		out, saidAgain := s.run(0, "campaign", "pause", "spring")
+		assert.Equal(s, "pause: 0\n", out)
+		assert.Equal(s, "the campaign was paused already: 2 messages are pending\n", saidAgain)
 		out, _ = s.run(0, "status")
 		assert.Contains(s, out, "campaign spring: 2 pending\ncampaign summer: 1 scheduled\n")
 		out, _ = s.run(0, "status", "--json")
@@ -47,9 +50,13 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		assert.JSONEq(s, `{"done": "cancel", "messages": 1}`, out)
 		s.work()
 		assert.Len(s, s.service.Sent(), 2)
-		out, said := s.run(0, "campaign", "pause", "spring")
+		out, said := s.run(1, "campaign", "pause", "spring")
 		assert.Equal(s, "pause: 0\n", out)
-		assert.Contains(s, said, "nothing is paused")
+		assert.Equal(s, "no message waits, so nothing is paused: messages that are enqueued later are sent\n", said)
+		for _, verb := range []string{"resume", "cancel"} { // it is as they leave it
+			out, _ = s.run(0, "campaign", verb, "spring")
+			assert.Equal(s, verb+": 0\n", out)
+		}
 		assert.Equal(s, "b", s.service.Sent()[0].ReferenceID, "urgent messages go first")
 	})
 }
