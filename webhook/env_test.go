@@ -46,7 +46,7 @@ func TestNewReceiverFromEnv(t *testing.T) {
 		{name: "no secret, and WithoutProof", contract: unset, secret: unset, options: []webhook.Option{webhook.WithoutProof()}, query: "from=1111"},
 		{name: "a short secret", contract: unset, secret: "key=hunter2", want: "webhook: MESSAGING_WEBHOOK_SECRET: a secret has fewer than 16 characters"},
 		{name: "both", contract: unset, secret: "key=s3cret-of-16-chars", options: []webhook.Option{verify}, query: "from=1111&key=s3cret-of-16-chars"},
-		{name: "no secret", contract: unset, secret: unset, want: "MESSAGING_WEBHOOK_SECRET: required, unless an option proves the origin"},
+		{name: "no secret", contract: unset, secret: unset, want: "MESSAGING_WEBHOOK_SECRET: required as PARAMETER=SECRET, such as key=…, unless an option proves the origin"},
 		{name: "an empty secret", contract: unset, secret: "", options: []webhook.Option{verify}, want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a secret alone", contract: unset, secret: "hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a parameter alone", contract: unset, secret: "hunter2= ", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},

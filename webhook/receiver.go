@@ -203,7 +203,7 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 		return nil, err
 	}
 	if rcv.takesAnyone() {
-		const problem = "required, unless an option proves the origin; anyone could call. WithoutProof accepts every call"
+		const problem = "required as PARAMETER=SECRET, such as key=…, unless an option proves the origin; anyone could call. WithoutProof accepts every call"
 		return nil, errors.New("webhook: " + envSecret + ": " + problem)
 	}
 	return rcv, nil
