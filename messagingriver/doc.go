@@ -17,6 +17,7 @@
 //	outcome of an attempt                                      what follows                    River's state
 //	accepted                                                   the receipt is its output       completed
 //	refused for good, denied by a guard, invalid, expired      nothing                         cancelled
+//	postponed by a guard                                       it waits, and costs no attempt  available or scheduled
 //	retryable failure of this message                          another attempt, up to 25       retryable, at last discarded
 //	retryable failure of the service, account or rate limit    it waits, and costs no attempt  available or scheduled
 //	an SMS with an unknown outcome, or refused as a duplicate  lookups by its reference ID     scheduled, then completed or discarded

@@ -120,6 +120,9 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 // InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
 // its index and reference ID, and nothing is enqueued.
 //
+// There may be any number of messages: each statement enqueues up to 2,000. But all are in memory and in one transaction, which holds up other
+// writers of SQLite, so enqueue a large campaign in several transactions. The command "outbox load" enqueues 1,000 in each.
+//
 // The messages of one call are enqueued in the order of their reference IDs, not in the order of the slice: order-10 before order-2. So
 // concurrent calls with the same messages cannot deadlock. Workers take messages of the same priority in the order in which they were enqueued.
 // To choose the order within a call, use reference IDs that sort in it, such as order-02 and order-10.

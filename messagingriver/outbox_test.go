@@ -32,6 +32,18 @@ func TestOutboxSends(t *testing.T) {
 	})
 }
 
+// A call may have more messages than one statement enqueues.
+func TestInsertManyTakesAnyNumber(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		const before, after = 2500, 4500
+		require.Equal(t, before, r.insert(t, messagingriver.InsertOptions{}, texts("m", before)...))
+		require.Equal(t, after-before, r.insert(t, messagingriver.InsertOptions{}, texts("m", after)...))
+		require.Equal(t, after, countOf(t, r, available))
+	})
+}
+
 // The records are of the messages as the outbox has them, and not as they were given.
 func TestInsertManyReturningKnown(t *testing.T) {
 	t.Parallel()
