@@ -71,8 +71,7 @@ func (s *Send) judge(m *message, contradiction, uncertainCode string) (claim Cla
 
 // useStatusAsCode sets the code of a refusal without an error code.
 func (s *Send) useStatusAsCode(m *message) {
-	_, isSuccess := s.responses.meaning(m.Code)
-	if m.Code != "" && !isSuccess {
+	if s.responses.isErrorCode(m.Code) {
 		return
 	}
 	m.Code = m.status.text
