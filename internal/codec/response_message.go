@@ -59,7 +59,7 @@ func (s *Send) judge(m *message, contradiction, uncertainCode string) (claim Cla
 	case status.accepts && status.othersRefuse:
 		return Unclear, twoStatuses
 	case status.isPresent && !status.accepts:
-		return Unclear, UnknownStatus + ": " + strconv.Quote(status.path)
+		return UnknownStatus, unknownStatus + ": " + strconv.Quote(status.path)
 	case s.hasNoIDs() && !status.accepts:
 		return Unclear, noStatus
 	case !s.hasNoIDs() && m.ID == "":
