@@ -46,6 +46,8 @@ const (
 	Contradictory
 	// UnknownStatus: as Unclear, because the contract does not know Status.
 	UnknownStatus
+	// NamesNone: as Unclear, because the response names no message.
+	NamesNone
 )
 
 // Why a response proves nothing, or does not accept the message.

@@ -63,7 +63,7 @@ func (s *Send) judge(m *message, contradiction, uncertainCode string) (claim Cla
 	case s.hasNoIDs() && !status.accepts:
 		return Unclear, noStatus
 	case !s.hasNoIDs() && m.ID == "":
-		return Unclear, noID
+		return NamesNone, noID
 	default:
 		return Accepts, ""
 	}
