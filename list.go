@@ -214,7 +214,7 @@ func (s *SMSService) notFound(l *lookup) error {
 	case l.isCut:
 		return s.listError(fmt.Sprintf("the lookup was cut off after %d pages without a message that has this reference ID", maxLookupPages))
 	case l.isStale:
-		return s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
+		return s.listError("no message with this reference ID is listed in a response from a cache (Age)")
 	default:
 		return s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}

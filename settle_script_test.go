@@ -494,7 +494,7 @@ func TestSettle(t *testing.T) {
 		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
 		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has another number"},
-		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "in a response that a cache kept (Age)"},
+		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "in a response from a cache (Age)"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
 		"rows claimed":          {"claimed", time.Hour, "look@0s", []error{}, "says that there are rows, and lists none"},

@@ -82,18 +82,19 @@ type judgement struct {
 	response codec.Response // what the response says
 	notJSON  error          // why the response is not in the form of the contract, or nil
 
-	verdict    Verdict             // Unknown unless the response proves another
-	reason     string              // why, if the status does not say it, or ""
-	hasMessage bool                // the response fails and names a message
-	platform   platformClass       // of a code of chat app 2's platform, or zero
-	result     transport.Judgement // for the transport
+	verdict          Verdict             // Unknown unless the response proves another
+	reason           string              // why, if the status does not say it, or ""
+	hasMessage       bool                // the response fails and names a message
+	hasUnknownStatus bool                // the reason is a status that the contract does not know
+	platform         platformClass       // of a code of chat app 2's platform, or zero
+	result           transport.Judgement // for the transport
 }
 
 // judge judges the response to a message. A verdict needs evidence: without it, the outcome is unknown. The first case that applies wins.
 func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement {
 	var j judgement
 	if isOlderThanRequest(out) {
-		j.reason = "the response is older than the request, so a cache kept it (Age)"
+		j.reason = "the response is older than the request, so it came from a cache (Age)"
 		return j
 	}
 	if isSuccess(out.StatusCode) {
@@ -105,7 +106,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 	r := &j.response
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
-		j.reason = "the response is a part of one"
+		j.reason = "the response is partial"
 	case r.Claim == codec.Contradictory:
 		j.reason = r.Reason
 	case hasOtherReference(r, call.ReferenceID):
@@ -126,6 +127,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 		j.verdict = Accepted
 	default:
 		j.reason = r.Reason
+		j.hasUnknownStatus = r.Claim == codec.UnknownStatus
 	}
 	return j
 }
@@ -247,8 +249,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		failure := s.response.Failure
 		failure.RequestID = s.response.RequestID
 		err.Verdict = s.verdict
-		err.reason = cmp.Or(err.reason, s.reason)
-		err.addStatus(s.response.Status, secrets)
+		err.reason = cmp.Or(err.reason, s.reasonToShow(secrets))
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
 		err.repeatable = s.result.Repeatable
@@ -262,12 +263,14 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
-// addStatus adds to the reason the status that the contract does not know, if it may be shown.
-func (e *Error) addStatus(word string, secrets redact.Secrets) {
+// reasonToShow returns the reason, with the status that the contract does not know, if that may be shown.
+func (j *judgement) reasonToShow(secrets redact.Secrets) string {
+	word := j.response.Status
 	isShown := table.IsWord(word) && secrets.Mask(word) == word
-	if isShown && strings.HasPrefix(e.reason, codec.UnknownStatus) {
-		e.reason += " is " + word
+	if j.hasUnknownStatus && isShown {
+		return j.reason + " is " + word
 	}
+	return j.reason
 }
 
 // age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable. A

@@ -361,6 +361,7 @@ func TestSendVerdictOfSeveralMessages(t *testing.T) {
 		assert.Equal(t, 1, calls, tt.body)
 		e, calls = sendGetting(t, tt.overlay, http.StatusPartialContent, nil, tt.body)
 		assert.Equal(t, messaging.Unknown, verdictOf(e), tt.body)
+		assert.ErrorContains(t, e, "HTTP 206, the response is partial", tt.body)
 		assert.Equal(t, 1, calls, tt.body)
 	}
 	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"data":{"id":"m-1","transactionId":"m-2"}}`)
@@ -397,6 +398,7 @@ func TestSendVerdictOfACachedResponse(t *testing.T) {
 			assert.Equal(t, tt.unknown, verdictOf(e) == messaging.Unknown, "%s: %s, HTTP %d: %v", tt.header, tt.value, status, e)
 			if tt.unknown {
 				assert.Equal(t, 1, calls, "it is not repeated")
+				assert.ErrorContains(t, e, "so it came from a cache (Age)")
 			}
 		}
 	}

@@ -81,12 +81,10 @@ func (p *paths) parse(body []byte, buffer []value) (document, error) {
 // copyLimit is the length in bytes of a response above which its values are copied, so that they do not keep all of it in memory.
 const copyLimit = 512
 
-// parseRows reads a response whose rows go to a reader, which may be nil.
+// parseRows reads a response whose rows go to a reader.
 func (p *paths) parseRows(body []byte, rows *rowReader) (document, error) {
 	w := jsonscan.NewWalker(WithoutMark(body))
-	if rows != nil {
-		w.List = func(list int) { rows.read(w, list) }
-	}
+	w.List = func(list int) { rows.read(w, list) }
 	values, err := p.Find(w, nil)
 	if err != nil {
 		return document{values: values}, err

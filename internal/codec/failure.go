@@ -197,6 +197,12 @@ func (r *responses) meaning(text string) (class string, isSuccess bool) {
 	return class, false
 }
 
+// isErrorCode reports whether a code is none of success, whether its class is known or not.
+func (r *responses) isErrorCode(text string) bool {
+	_, isSuccess := r.meaning(text)
+	return text != "" && !isSuccess
+}
+
 // isHTTPStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden", which a proxy may write.
 func isHTTPStatus(text string) bool {
 	texts := []string{"forbidden", "not found", "method not allowed", "gone"}

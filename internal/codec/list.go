@@ -26,7 +26,11 @@ type List struct {
 func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
-	l := &List{reader: newReader(t, &op.Read, target, pair, page, nil, op.Items), op: op}
+	lists := maps.Clone(page)
+	lists["status"] = t.SMSSend.Paths()["status"]
+	known := compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused)
+	l := &List{reader: newReader(t, &op.Read, target, pair), op: op}
+	l.responses = compileResponses(lists, op.Items, op.Items, known, &t.Errors)
 	l.row = compileRowFormat(t, op, lastRow, l.zone)
 	contract, _ := wire.Encode(op) // a table is JSON
 	l.contract = string(contract)

@@ -76,8 +76,8 @@ func (u UnreadableError) Error() string {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, requested int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	reader := newRowReader(l.row, &page, requested)
-	d, failure, err := l.decode(body, reader, errNoRows)
+	rows := newRowReader(l.row, &page, requested)
+	d, failure, err := l.decode(body, rows)
 	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
 	}
@@ -93,11 +93,32 @@ func (l *List) Decode(body []byte, at wire.Position, requested int, reuse []sms.
 	page.Last = end != notEnded
 	page.HiddenReason = facts.hiddenReason(end)
 	page.CutReason = facts.cutReason(end)
-	page.Next, err = l.next(&facts, end, reader.lastCursor)
+	page.Next, err = l.next(&facts, end, rows.lastCursor)
 	if err != nil {
 		return Page{}, Failure{}, err
 	}
 	return page, Failure{}, nil
+}
+
+// decode reads a response whose HTTP status is a success, and its rows.
+func (l *List) decode(body []byte, rows *rowReader) (document, Failure, error) {
+	d, err := l.responses.parseRows(body, rows)
+	if err == nil {
+		err = rows.tooLong
+	}
+	if err != nil {
+		failure, reason := l.unreadable(body, err)
+		return d, failure, reason
+	}
+	failure, err := l.failure(&d)
+	switch {
+	case err != nil || failure.Code != "":
+		return d, failure, err
+	case rows.list < 0:
+		return d, failure, errNoRows
+	default:
+		return d, failure, l.check(&d, rows.list)
+	}
 }
 
 // word returns the first word at the paths of a concept that is not empty, or "".

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"errors"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,23 +15,15 @@ type reader struct {
 	encoding
 
 	constants []member
-	responses responses
+	responses responses // which the operation compiles
 	failures  responses // of responses whose HTTP status is a failure
-	wanted    []int     // slots of what is asked for, if that is not a list of rows
 }
 
-// newReader compiles an operation that reads lists of paths by concept. Wanted are the paths of what is asked for, unless that is the rows
-// at other paths.
-func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, lists map[string][]string, wanted, rows []string) reader {
-	lists = maps.Clone(lists)
-	lists["status"] = t.SMSSend.Paths()["status"]
-	known := compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused)
+func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair) reader {
 	r := reader{
-		encoding:  newEncoding(t, &op.Operation, op.Method, target, pair),
-		responses: compileResponses(lists, rows, slices.Concat(wanted, rows), known, &t.Errors),
-		failures:  compileResponses(nil, nil, nil, &vocabulary{}, &t.Errors),
+		encoding: newEncoding(t, &op.Operation, op.Method, target, pair),
+		failures: compileResponses(nil, nil, nil, &vocabulary{}, &t.Errors),
 	}
-	r.wanted = r.responses.Add(wanted...)
 	r.constants = r.compileMembers(op.Constants)
 	r.reserve(r.constants)
 	return r
@@ -80,41 +71,33 @@ func (r *reader) DecodeFailure(body []byte) (Failure, error) {
 	return failure.detached(len(body)), nil
 }
 
-// decode reads a response whose HTTP status is a success. A response with an error code is a Failure that has a Code. missing is the error
-// of a response without what is asked for.
-func (r *reader) decode(body []byte, rows *rowReader, missing error) (document, Failure, error) {
-	d, err := r.responses.parseRows(body, rows)
-	if err == nil && rows != nil {
-		err = rows.tooLong
+// unreadable returns what a text says that cannot be read because of an error, or the error.
+func (r *reader) unreadable(body []byte, err error) (Failure, error) {
+	failure, textErr := r.DecodeFailure(body)
+	if textErr != nil || failure.Class == "" {
+		return Failure{}, err
 	}
-	if err != nil {
-		failure, textErr := r.DecodeFailure(body)
-		if textErr == nil && failure.Class != "" { // a text says why
-			return d, failure, nil
-		}
-		return d, Failure{}, err
-	}
-	failure, uncertain := r.responses.failure(&d)
-	if failure.Class != "" || uncertain == UnknownCode {
-		return d, failure, nil
+	return failure, nil
+}
+
+// failure returns what a response whose HTTP status is a success says about a failure. The Failure has a Code if the response has an error
+// code.
+func (r *reader) failure(d *document) (Failure, error) {
+	failure, uncertain := r.responses.failure(d)
+	if r.responses.isErrorCode(failure.Code) {
+		return failure, nil
 	}
 	failure.Code = "" // a success code, next to which the message may still say what is wrong
 	if uncertain != "" {
-		return d, failure, pageError(uncertain)
+		return failure, pageError(uncertain)
 	}
-	return d, failure, r.check(&d, rows, missing)
+	return failure, nil
 }
 
-// check returns why a response without an error code is no answer to the request, or nil.
-func (r *reader) check(d *document, rows *rowReader, missing error) error {
-	place := slices.IndexFunc(r.wanted, d.has)
-	if rows != nil {
-		place = rows.list
-	}
+// check returns why a response without an error code is no answer to the request, or nil. The place is that of what is asked for.
+func (r *reader) check(d *document, place int) error {
 	isRefusal := func(slot int) bool { return r.responses.holdsRefusal(d, slot) }
 	switch {
-	case place < 0:
-		return missing
 	case d.hasDuplicate:
 		return pageError(duplicateMember)
 	case slices.ContainsFunc(r.responses.slots["status"], isRefusal):

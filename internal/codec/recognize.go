@@ -44,7 +44,7 @@ func (f *idFinder) at(path string) *Send {
 // has nothing there, Recognize finds an ID by its name, and reads the response as if the contract named that path.
 func (s *Send) Recognize(body []byte, to string) (Response, error) {
 	m, err := s.decode(body)
-	if err != nil || s.idFinder == nil || m.Reason != noID || m.hasIDPlace {
+	if err != nil || s.idFinder == nil || m.Claim != NamesNone || m.hasIDPlace {
 		return m.Response, err
 	}
 	path := s.pathOfID(body, to)

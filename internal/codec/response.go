@@ -44,6 +44,10 @@ const (
 	// Contradictory: the response proves nothing, even if its HTTP status is a failure. A member of the contract came twice, or the IDs
 	// name no message, or several.
 	Contradictory
+	// UnknownStatus: as Unclear, because the contract does not know Status.
+	UnknownStatus
+	// NamesNone: as Unclear, because the response names no message.
+	NamesNone
 )
 
 // Why a response proves nothing, or does not accept the message.
@@ -54,9 +58,7 @@ const (
 	twoStatuses     = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	noStatus        = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
 	noID            = "the response names no message at any path of the contract (response.id)"
-
-	// UnknownStatus begins a Reason, which ends with the path of the status.
-	UnknownStatus = "the response has a status that is no word of the contract (accepted, refused)"
+	unknownStatus   = "the response has a status that is no word of the contract (accepted, refused)" // and its path
 )
 
 // NamesMessage reports whether the response names a message or, if the contract has no IDs, accepts it by a status. Sending the message

@@ -59,11 +59,11 @@ func (s *Send) judge(m *message, contradiction, uncertainCode string) (claim Cla
 	case status.accepts && status.othersRefuse:
 		return Unclear, twoStatuses
 	case status.isPresent && !status.accepts:
-		return Unclear, UnknownStatus + ": " + strconv.Quote(status.path)
+		return UnknownStatus, unknownStatus + ": " + strconv.Quote(status.path)
 	case s.hasNoIDs() && !status.accepts:
 		return Unclear, noStatus
 	case !s.hasNoIDs() && m.ID == "":
-		return Unclear, noID
+		return NamesNone, noID
 	default:
 		return Accepts, ""
 	}
@@ -71,8 +71,7 @@ func (s *Send) judge(m *message, contradiction, uncertainCode string) (claim Cla
 
 // useStatusAsCode sets the code of a refusal without an error code.
 func (s *Send) useStatusAsCode(m *message) {
-	_, isSuccess := s.responses.meaning(m.Code)
-	if m.Code != "" && !isSuccess {
+	if s.responses.isErrorCode(m.Code) {
 		return
 	}
 	m.Code = m.status.text
