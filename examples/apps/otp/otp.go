@@ -96,10 +96,11 @@ func (o *otp) close() {
 	}
 }
 
-// serveHooks serves delivery reports, with a store in the database of the program.
+// serveHooks serves delivery reports and the statuses of chat app 2's platform, with a store in the database of the program.
 func (o *otp) serveHooks(in settings) error {
 	hooks, err := in.newReceiver(
 		webhook.WithStore(o.store),
+		webhook.WithStatuses(o.report), // of chat app 2's platform, which come to /hooks/chatapp2
 		webhook.WithHook(webhook.LogHook(slog.Default())),
 		webhook.WithHook(errorHook()),
 	)
@@ -107,9 +108,13 @@ func (o *otp) serveHooks(in settings) error {
 		return err
 	}
 	o.Handle("/hooks/delivery", hooks.Delivery(o.report))
+	o.Handle("/hooks/chatapp2", hooks.ChatApp2(ignoreMessage))
 	o.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
 }
+
+// ignoreMessage ignores what a person writes on chat app 2. If the account has one URL for the messages of several programs, reply here.
+func ignoreMessage(context.Context, webhook.ChatMessage) error { return nil }
 
 // errorHook logs the errors of the store and of report, which LogHook does not log because they may hold anything. It skips a report
 // that another call is handling, and one that comes too early.

@@ -883,6 +883,35 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 	}
 }
 
+// Chat app 2's platform reports to the URL for messages, with the message ID alone.
+func TestSMSAfterAStatusOfThePlatform(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			require.NoError(t, s.takeOrder(ctx, "order-1", phone))
+			chat, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			id, err := json.Marshal(chat.ID)
+			require.NoError(t, err)
+			status := messagingtest.InboundChatApp{Channel: "chatapp2", JSON: fmt.Sprintf(
+				`{"id":%s,"status":"failed","timestamp":"%d","recipient_id":%q,"errors":[{"code":131026}]}`, id, time.Now().Unix(), phone)}
+			target := server.URL + "/hooks/chatapp2?key=secret-of-a-demo"
+			service.CallWebhook(ctx, target, status, messagingtest.RetryFailures(1000))
+			text, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			assert.Equal(t, "sms", text.Channel)
+		})
+	}
+}
+
 // A report that a message failed may have no reference ID, and arrive before the shop has stored the message ID. After a kill that takes minutes.
 func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,12 @@ func (s *shop) close() {
 
 // serveHooks serves the callbacks, with a store in the shop's database.
 func (s *shop) serveHooks(in settings) error {
-	hooks, err := in.newReceiver(webhook.WithStore(s.store), webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook()))
+	hooks, err := in.newReceiver(
+		webhook.WithStore(s.store),
+		webhook.WithStatuses(s.report), // of chat app 2's platform, which come to /hooks/chatapp2
+		webhook.WithHook(webhook.LogHook(slog.Default())),
+		webhook.WithHook(errorHook()),
+	)
 	if err != nil {
 		return err
 	}
