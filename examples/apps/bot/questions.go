@@ -21,7 +21,7 @@ func printQuestions(ctx context.Context, in settings, w io.Writer) error {
 	defer b.close()
 	rows, err := b.db.QueryContext(ctx, "SELECT reference, asked, channel, person, question FROM bot_reply WHERE "+isOpen+" ORDER BY asked")
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has the error
 	for rows.Next() {
@@ -49,7 +49,7 @@ func closeQuestions(ctx context.Context, in settings, references []string) error
 	for _, reference := range references {
 		result, err := b.db.ExecContext(ctx, "DELETE FROM bot_reply WHERE reference = $1 AND "+isOpen, reference)
 		if err != nil {
-			return err
+			return explain(err)
 		}
 		deleted, err := result.RowsAffected()
 		if err != nil {

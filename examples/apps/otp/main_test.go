@@ -222,7 +222,7 @@ func TestRunNeedsAMigratedDatabase(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	in, err := demoSettings(service, filepath.Join(t.TempDir(), "otp.db"))
 	require.NoError(t, err)
-	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.ErrorContains(t, run(t.Context(), service, in), "run: otp migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, run(t.Context(), service, in))

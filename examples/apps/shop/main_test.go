@@ -198,7 +198,7 @@ func TestRunInAMigratedDatabase(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	in, err := demoSettings(service, filepath.Join(t.TempDir(), "shop.db"))
 	require.NoError(t, err)
-	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.ErrorContains(t, run(t.Context(), service, in), "run: shop migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, run(t.Context(), service, in))
@@ -236,7 +236,7 @@ func TestListenAndServeFails(t *testing.T) {
 	require.NoError(t, err)
 	in.address = taken.Addr().String()
 	in.url = "http://" + in.address
-	require.ErrorContains(t, listenAndServe(t.Context(), in), "Migrate")
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "run: shop migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.ErrorContains(t, listenAndServe(t.Context(), in), "listen")
 }
