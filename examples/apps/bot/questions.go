@@ -9,8 +9,9 @@ import (
 )
 
 // isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
-// is reported as failed.
-const isOpen = "((COALESCE(message_id, 'not noted yet') = '' AND status = '') OR status IN ('failed', 'expired', 'rejected'))"
+// is reported as failed. A confirmation is no question.
+const isOpen = "(reference NOT LIKE '" + prefixConfirmation + "%' AND " +
+	"((COALESCE(message_id, 'not noted yet') = '' AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
 
 // printQuestions prints a line for each open question, the oldest first: reference ID, time, channel, person and question.
 func printQuestions(ctx context.Context, in settings, w io.Writer) error {

@@ -23,8 +23,8 @@ const (
 	prefixTemplate     = "template-"
 )
 
-// maxReplies is how many replies a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague answers further
-// questions; see printQuestions.
+// maxReplies is how many replies and confirmations a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague
+// answers further questions; see printQuestions.
 const maxReplies = 20
 
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
@@ -55,6 +55,14 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	if !decision.Changed {
 		return nil
 	}
+	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
+	if err != nil {
+		return err
+	}
+	if count >= maxReplies {
+		b.logger.WarnContext(ctx, "bot: too many messages to a person, or to another bot: a STOP or START is not confirmed", "channel", m.Channel.String())
+		return nil
+	}
 	text := "You will get our messages again."
 	if decision.OptOut {
 		text = "You will get no more messages. Write START to get them again."
@@ -62,8 +70,11 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	reference := prefixConfirmation + rand.Text()
 	confirmation := b.message(m, reference, text)
 	options := messagingriver.InsertOptions{Unguarded: true, Expire: 24 * time.Hour}
-	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, options)
-	return b.skipInvalid(ctx, err, reference)
+	_, err = b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, options)
+	if err != nil {
+		return b.skipInvalid(ctx, err, reference)
+	}
+	return addReply(ctx, tx, replyRow{reference: reference, channel: m.Channel.String(), person: m.From, question: m.question, answer: text})
 }
 
 // message returns a message to the person who wrote m, on the same channel. Only chat app 2 has buttons, so the text says what to write.
