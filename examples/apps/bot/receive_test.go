@@ -94,6 +94,27 @@ func TestRepliesToAPersonAreLimited(t *testing.T) {
 	assert.Len(t, c.references(), maxReplies+2, "questions without a reply do not count")
 }
 
+// A person who has many open questions gets no further ones on the list, and another person does.
+func TestOpenQuestionsOfAPersonAreLimited(t *testing.T) {
+	t.Parallel()
+	const spaced, optedOut = "+63 917 123 4567", "639181234567"
+	for name, from := range map[string]string{"a number with spaces": spaced, "opted out": optedOut, "too many questions": person} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			if from == optedOut {
+				c.write(messagingtest.InboundChatApp{ID: "in-stop", From: from, Text: "STOP"})
+			}
+			for i := range maxReplies + maxOpen + 2 {
+				c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", i), From: from, Text: fmt.Sprint("Where is my order ", i)})
+			}
+			assert.Len(t, c.questions(), maxOpen)
+			c.write(messagingtest.InboundChatApp{ID: "in-other", From: "+63 919 123 4567", Text: "Where is mine?"})
+			assert.Contains(t, c.questions(), "Where is mine?")
+		})
+	}
+}
+
 // A bot that writes STOP and START in turn is no longer answered. Its last word counts even so.
 func TestConfirmationsAreLimited(t *testing.T) {
 	t.Parallel()

@@ -53,6 +53,13 @@ func countReplies(ctx context.Context, tx *sql.Tx, person string, after time.Tim
 	return count, err
 }
 
+// countOpen returns how many open questions a person has.
+func countOpen(ctx context.Context, tx *sql.Tx, person string) (count int, err error) {
+	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND " + isOpen
+	err = tx.QueryRowContext(ctx, query, person).Scan(&count)
+	return count, err
+}
+
 // noteMessageID notes the service's ID of a reply, confirmation or template, or that its outcome has none.
 func noteMessageID(ctx context.Context, db *sql.DB, reference, id string) error {
 	const update = "UPDATE bot_reply SET message_id = $1 WHERE reference = $2 AND COALESCE(message_id, '') = ''"

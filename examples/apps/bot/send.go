@@ -27,6 +27,9 @@ const (
 // answers further questions; see printQuestions.
 const maxReplies = 20
 
+// maxOpen is how many open questions of a person are kept. Further ones that get no reply are only logged.
+const maxOpen = 20
+
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
 // reply: the transaction also notes that the event was handled.
 func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, buttons ...chatapp2.ReplyButton) error {
@@ -37,14 +40,33 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	}
 	if count >= maxReplies {
 		b.logger.WarnContext(ctx, `bot: too many questions of a person, or of another bot: see "bot questions"`, "reference_id", row.reference)
-		return addReply(ctx, tx, row)
+		return b.leaveOpen(ctx, tx, row)
 	}
-	enqueueErr := b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
-	if err = b.skipInvalid(ctx, enqueueErr, row.reference); err != nil {
+	err = b.book.Allow(ctx, tx, messaging.Outgoing{Channel: m.Channel, To: m.From, Kind: "template"}) // a template may come outside the window, too
+	if errors.Is(err, messaging.ErrOptedOut) {
+		b.logger.WarnContext(ctx, `bot: someone who opted out wrote again: see "bot questions"`, "reference_id", row.reference)
+		return b.leaveOpen(ctx, tx, row)
+	}
+	if err != nil {
 		return err
 	}
-	if enqueueErr == nil {
-		row.answer = text
+	err = b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
+	if errors.Is(err, messaging.ErrInvalid) { // such as to a number with spaces
+		b.logger.WarnContext(ctx, `bot: a reply cannot be sent: see "bot questions"`, "reference_id", row.reference, "error", err)
+		return b.leaveOpen(ctx, tx, row)
+	}
+	if err != nil {
+		return err
+	}
+	row.answer = text
+	return addReply(ctx, tx, row)
+}
+
+// leaveOpen adds the row of a question that gets no reply, unless the person has too many of them. The log has each.
+func (b *bot) leaveOpen(ctx context.Context, tx *sql.Tx, row replyRow) error {
+	count, err := countOpen(ctx, tx, row.person)
+	if err != nil || count >= maxOpen {
+		return err
 	}
 	return addReply(ctx, tx, row)
 }
