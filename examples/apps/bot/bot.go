@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -120,6 +122,20 @@ func (b *bot) createTables(ctx context.Context) error {
 		return err
 	}
 	_, err := b.db.ExecContext(ctx, replyTable)
+	return err
+}
+
+// explain adds to an error of the database, which is not nil, what to do if tables are missing.
+func explain(err error) error {
+	const undefinedTable, undefinedSchema = "42P01", "3F000"
+	code := ""
+	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
+		code = refusal.Code
+	}
+	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
+	if isMissing || code == undefinedTable || code == undefinedSchema {
+		return fmt.Errorf("the database has no tables yet: run: bot migrate: %w", err)
+	}
 	return err
 }
 

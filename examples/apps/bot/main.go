@@ -8,8 +8,8 @@
 //	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
 //	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered
 //
-// The environment has the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), and the variables
-// below. It is read at the start: a new secret needs a restart.
+// The environment of questions and done has BOT_DATABASE. That of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of
+// the webhook (see webhook.NewReceiverFromEnv), and the variables below. It is read at the start: a new secret needs a restart.
 //
 //	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, of a database without the outbox of another program, or the path of
 //	                an SQLite file, if only one process serves
@@ -58,7 +58,11 @@ func command(ctx context.Context, args []string) error {
 	if !isKnown || hasReferences != needsReferences {
 		return errors.New("usage: bot [migrate | serve | questions | done ID...]")
 	}
-	in, err := settingsFromEnv()
+	readSettings := settingsFromEnv
+	if args[0] == "questions" || args[0] == "done" {
+		readSettings = databaseFromEnv
+	}
+	in, err := readSettings()
 	if err != nil {
 		return err
 	}
@@ -74,6 +78,15 @@ type settings struct {
 	channelID   string
 	client      *messaging.Client
 	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
+}
+
+// databaseFromEnv returns the settings of questions and done.
+func databaseFromEnv() (settings, error) {
+	in := settings{database: os.Getenv("BOT_DATABASE")}
+	if in.database == "" {
+		return in, errors.New("BOT_DATABASE is not set")
+	}
+	return in, nil
 }
 
 // settingsFromEnv returns the settings in the environment, or an error that names all that is missing.

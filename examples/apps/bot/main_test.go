@@ -518,6 +518,25 @@ func TestSettingsNameAllThatIsMissing(t *testing.T) {
 	}
 }
 
+// A colleague who looks at the questions needs no account.
+func TestQuestionsNeedOnlyTheDatabase(t *testing.T) {
+	names := []string{"BOT_ADDRESS", "BOT_URL", "BOT_SENDER", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"}
+	for _, name := range append(names, "BOT_DATABASE") {
+		t.Setenv(name, "")
+	}
+	questions, done := []string{"questions"}, []string{"done", "reply-1"}
+	for _, args := range [][]string{questions, done} {
+		require.EqualError(t, command(t.Context(), args), "BOT_DATABASE is not set")
+	}
+	t.Setenv("BOT_DATABASE", newFileOrServer(t))
+	for _, args := range [][]string{questions, done} {
+		require.ErrorContains(t, command(t.Context(), args), "run: bot migrate")
+	}
+	t.Setenv("BOT_DATABASE", newDatabase(t))
+	require.NoError(t, command(t.Context(), questions))
+	require.ErrorContains(t, command(t.Context(), done), `"reply-1" is not the reference ID of an open question`)
+}
+
 // However often the process is killed, each message has one reply, since the service calls again.
 func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
@@ -591,7 +610,7 @@ func TestServeNeedsTheTablesOnPostgres(t *testing.T) {
 	require.NoError(t, err)
 	in, err := demoSettings(database, "http://"+listener.Addr().String(), messagingtest.NewServer(t))
 	require.NoError(t, err)
-	require.ErrorContains(t, serve(t.Context(), listener, in), "Migrate")
+	require.ErrorContains(t, serve(t.Context(), listener, in), "run: bot migrate: messagingriver")
 }
 
 // If the server fails, no task goes on: the database is closed. The test does not run in parallel with others, whose goroutines go on.

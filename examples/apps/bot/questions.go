@@ -9,8 +9,9 @@ import (
 )
 
 // isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
-// is reported as failed.
-const isOpen = "((COALESCE(message_id, 'not noted yet') = '' AND status = '') OR status IN ('failed', 'expired', 'rejected'))"
+// is reported as failed. A confirmation is no question.
+const isOpen = "(reference NOT LIKE '" + prefixConfirmation + "%' AND " +
+	"((COALESCE(message_id, 'not noted yet') = '' AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
 
 // printQuestions prints a line for each open question, the oldest first: reference ID, time, channel, person and question.
 func printQuestions(ctx context.Context, in settings, w io.Writer) error {
@@ -21,7 +22,7 @@ func printQuestions(ctx context.Context, in settings, w io.Writer) error {
 	defer b.close()
 	rows, err := b.db.QueryContext(ctx, "SELECT reference, asked, channel, person, question FROM bot_reply WHERE "+isOpen+" ORDER BY asked")
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has the error
 	for rows.Next() {
@@ -49,7 +50,7 @@ func closeQuestions(ctx context.Context, in settings, references []string) error
 	for _, reference := range references {
 		result, err := b.db.ExecContext(ctx, "DELETE FROM bot_reply WHERE reference = $1 AND "+isOpen, reference)
 		if err != nil {
-			return err
+			return explain(err)
 		}
 		deleted, err := result.RowsAffected()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,14 +86,65 @@ func TestRepliesToAPersonAreLimited(t *testing.T) {
 	require.Len(t, questions, 2, "a colleague sees both")
 	assert.Contains(t, questions["Where is my order 20"], "\tchatapp2\t\""+person+"\"\t")
 	assert.Contains(t, questions, "Where is my order 21")
-	c.write(messagingtest.InboundChatApp{ID: "in-stop", From: person, Text: "STOP"})
-	assert.Len(t, c.references(), maxReplies+1, "a STOP is confirmed")
 	c.write(messagingtest.InboundChatApp{ID: "in-other", From: "639181234567", Text: "hi"})
-	assert.Len(t, c.references(), maxReplies+2)
+	assert.Len(t, c.references(), maxReplies+1)
 	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET answer = ''")
 	require.NoError(t, err)
 	c.write(messagingtest.InboundChatApp{ID: "in-later", From: person, Text: "hi"})
-	assert.Len(t, c.references(), maxReplies+3, "questions without a reply do not count")
+	assert.Len(t, c.references(), maxReplies+2, "questions without a reply do not count")
+}
+
+// A person who has many open questions gets no further ones on the list, and another person does.
+func TestOpenQuestionsOfAPersonAreLimited(t *testing.T) {
+	t.Parallel()
+	const spaced, optedOut = "+63 917 123 4567", "639181234567"
+	for name, from := range map[string]string{"a number with spaces": spaced, "opted out": optedOut, "too many questions": person} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			if from == optedOut {
+				c.write(messagingtest.InboundChatApp{ID: "in-stop", From: from, Text: "STOP"})
+			}
+			for i := range maxReplies + maxOpen + 2 {
+				c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", i), From: from, Text: fmt.Sprint("Where is my order ", i)})
+			}
+			assert.Len(t, c.questions(), maxOpen)
+			c.write(messagingtest.InboundChatApp{ID: "in-other", From: "+63 919 123 4567", Text: "Where is mine?"})
+			assert.Contains(t, c.questions(), "Where is mine?")
+		})
+	}
+}
+
+// A bot that writes STOP and START in turn is no longer answered. Its last word counts even so.
+func TestConfirmationsAreLimited(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	write := func(id int, text string) {
+		c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", id), From: person, Text: text})
+	}
+	write(0, "hi")
+	for id := range maxReplies + 1 {
+		write(id+1, []string{"STOP", "START"}[id%2])
+	}
+	assert.Len(t, c.references(), maxReplies, "a reply counts, too")
+	require.ErrorIs(t, c.allow(messaging.Outgoing{}), messaging.ErrOptedOut, "a STOP is never lost")
+	c.text(messagingtest.InboundSMS{ID: "in-other", From: "639181234567", Text: "STOP"})
+	assert.Len(t, c.references(), maxReplies+1)
+}
+
+// A confirmation that failed is not a question for a colleague.
+func TestConfirmationIsNoQuestion(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
+	reference := c.reply().ReferenceID
+	c.call("delivery", messagingtest.DeliveryReport{ReferenceID: reference, Status: "failed"})
+	assert.Equal(t, "failed", c.column("status", reference))
+	assert.Empty(t, c.questions())
+	require.NoError(t, pruneReplies(t.Context(), c.bot.db, time.Now().Add(time.Minute)))
+	count := 0
+	require.NoError(t, c.bot.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bot_reply").Scan(&count))
+	assert.Zero(t, count, "its row is deleted like that of a reply")
 }
 
 func TestPreferenceIsNoted(t *testing.T) {

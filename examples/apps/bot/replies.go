@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// A row is a question and the reply to it. A delivery report may lack the reference ID or the person, and the outbox deletes the person and the
+// A row is a question and the reply to it, or a STOP or START and its confirmation. A delivery report may lack the reference ID or the person, and the outbox deletes the person and the
 // text of an accepted message.
 const replyTable = `
 CREATE TABLE IF NOT EXISTS bot_reply (
@@ -36,7 +36,7 @@ type replyRow struct {
 	status    webhook.Status
 }
 
-// addReply adds the row of a reply that is enqueued in the same transaction, or of a question that gets no reply.
+// addReply adds the row of a reply or confirmation that is enqueued in the same transaction, or of a question that gets no reply.
 func addReply(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	const insert = `INSERT INTO bot_reply (reference, channel, person, question, answer, status, message_id, asked)
 		VALUES ($1, $2, $3, $4, $5, '', $6, $7)`
@@ -46,14 +46,21 @@ func addReply(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	return err
 }
 
-// countReplies returns how many replies to a person were enqueued after a time.
+// countReplies returns how many replies and confirmations to a person were enqueued after a time.
 func countReplies(ctx context.Context, tx *sql.Tx, person string, after time.Time) (count int, err error) {
 	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND asked > $2 AND answer <> ''"
 	err = tx.QueryRowContext(ctx, query, person, after.Unix()).Scan(&count)
 	return count, err
 }
 
-// noteMessageID notes the service's ID of a reply or template, or that its outcome has none. It does nothing for other messages.
+// countOpen returns how many open questions a person has.
+func countOpen(ctx context.Context, tx *sql.Tx, person string) (count int, err error) {
+	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND " + isOpen
+	err = tx.QueryRowContext(ctx, query, person).Scan(&count)
+	return count, err
+}
+
+// noteMessageID notes the service's ID of a reply, confirmation or template, or that its outcome has none.
 func noteMessageID(ctx context.Context, db *sql.DB, reference, id string) error {
 	const update = "UPDATE bot_reply SET message_id = $1 WHERE reference = $2 AND COALESCE(message_id, '') = ''"
 	_, err := db.ExecContext(ctx, update, id, reference)

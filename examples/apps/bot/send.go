@@ -23,9 +23,12 @@ const (
 	prefixTemplate     = "template-"
 )
 
-// maxReplies is how many replies a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague answers further
-// questions; see printQuestions.
+// maxReplies is how many replies and confirmations a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague
+// answers further questions; see printQuestions.
 const maxReplies = 20
+
+// maxOpen is how many open questions of a person are kept. Further ones that get no reply are only logged.
+const maxOpen = 20
 
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
 // reply: the transaction also notes that the event was handled.
@@ -37,14 +40,33 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	}
 	if count >= maxReplies {
 		b.logger.WarnContext(ctx, `bot: too many questions of a person, or of another bot: see "bot questions"`, "reference_id", row.reference)
-		return addReply(ctx, tx, row)
+		return b.leaveOpen(ctx, tx, row)
 	}
-	enqueueErr := b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
-	if err = b.skipInvalid(ctx, enqueueErr, row.reference); err != nil {
+	err = b.book.Allow(ctx, tx, messaging.Outgoing{Channel: m.Channel, To: m.From, Kind: "template"}) // a template may come outside the window, too
+	if errors.Is(err, messaging.ErrOptedOut) {
+		b.logger.WarnContext(ctx, `bot: someone who opted out wrote again: see "bot questions"`, "reference_id", row.reference)
+		return b.leaveOpen(ctx, tx, row)
+	}
+	if err != nil {
 		return err
 	}
-	if enqueueErr == nil {
-		row.answer = text
+	err = b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
+	if errors.Is(err, messaging.ErrInvalid) { // such as to a number with spaces
+		b.logger.WarnContext(ctx, `bot: a reply cannot be sent: see "bot questions"`, "reference_id", row.reference, "error", err)
+		return b.leaveOpen(ctx, tx, row)
+	}
+	if err != nil {
+		return err
+	}
+	row.answer = text
+	return addReply(ctx, tx, row)
+}
+
+// leaveOpen adds the row of a question that gets no reply, unless the person has too many of them. The log has each.
+func (b *bot) leaveOpen(ctx context.Context, tx *sql.Tx, row replyRow) error {
+	count, err := countOpen(ctx, tx, row.person)
+	if err != nil || count >= maxOpen {
+		return err
 	}
 	return addReply(ctx, tx, row)
 }
@@ -55,6 +77,14 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	if !decision.Changed {
 		return nil
 	}
+	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
+	if err != nil {
+		return err
+	}
+	if count >= maxReplies {
+		b.logger.WarnContext(ctx, "bot: too many messages to a person, or to another bot: a STOP or START is not confirmed", "channel", m.Channel.String())
+		return nil
+	}
 	text := "You will get our messages again."
 	if decision.OptOut {
 		text = "You will get no more messages. Write START to get them again."
@@ -62,8 +92,11 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	reference := prefixConfirmation + rand.Text()
 	confirmation := b.message(m, reference, text)
 	options := messagingriver.InsertOptions{Unguarded: true, Expire: 24 * time.Hour}
-	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, options)
-	return b.skipInvalid(ctx, err, reference)
+	_, err = b.outbox.InsertMany(ctx, tx, []messaging.Message{confirmation}, options)
+	if err != nil {
+		return b.skipInvalid(ctx, err, reference)
+	}
+	return addReply(ctx, tx, replyRow{reference: reference, channel: m.Channel.String(), person: m.From, question: m.question, answer: text})
 }
 
 // message returns a message to the person who wrote m, on the same channel. Only chat app 2 has buttons, so the text says what to write.

@@ -30,7 +30,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	}
 	defer b.close()
 	if err = b.outbox.Start(ctx); err != nil {
-		return err
+		return explain(err)
 	}
 	return b.serveOn(ctx, listener)
 }

@@ -6,7 +6,7 @@
 //	go run ./examples/apps/otp            sends three codes on a test server, and ends
 //	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
 //	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/status, and takes delivery
-//	                                      reports at /hooks/delivery, until it is stopped
+//	                                      reports at /hooks/delivery and /hooks/chatapp2, until it is stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and

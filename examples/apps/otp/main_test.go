@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -221,7 +222,7 @@ func TestRunNeedsAMigratedDatabase(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	in, err := demoSettings(service, filepath.Join(t.TempDir(), "otp.db"))
 	require.NoError(t, err)
-	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.ErrorContains(t, run(t.Context(), service, in), "run: otp migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, run(t.Context(), service, in))
@@ -499,6 +500,33 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 			text := p.next(ana, "sms")
 			require.Eventually(t, func() bool { return report(text.ID, "failed", time.Now()) == http.StatusOK }, 30*time.Second, 20*time.Millisecond)
 			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// Chat app 2's platform reports to the URL for messages, with the message ID alone. A message that comes there changes nothing.
+func TestStatusOfThePlatform(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			challenge := p.ask(ana)
+			chat := p.next(ana, "chatapp2")
+			p.waitForStatus(challenge, "sent")
+			id, err := json.Marshal(chat.ID)
+			require.NoError(t, err)
+			target := p.base + "/hooks/chatapp2?key=secret-of-a-demo"
+			for _, event := range []messagingtest.InboundChatApp{
+				{Channel: "chatapp2", ID: "in-1", From: ana, To: "sender-1", Text: "hi"},
+				{Channel: "chatapp2", JSON: fmt.Sprintf(`{"id":%s,"status":"failed","timestamp":"%d","recipient_id":%q}`, id, time.Now().Unix(), ana)},
+			} {
+				results := service.CallWebhook(t.Context(), target, event)
+				require.Len(t, results, 1)
+				require.Equal(t, http.StatusOK, results[0].StatusCode)
+			}
+			p.next(ana, "sms")
 		})
 	}
 }

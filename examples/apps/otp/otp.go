@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -96,10 +98,11 @@ func (o *otp) close() {
 	}
 }
 
-// serveHooks serves delivery reports, with a store in the database of the program.
+// serveHooks serves delivery reports and the statuses of chat app 2's platform, with a store in the database of the program.
 func (o *otp) serveHooks(in settings) error {
 	hooks, err := in.newReceiver(
 		webhook.WithStore(o.store),
+		webhook.WithStatuses(o.report), // of chat app 2's platform, which come to /hooks/chatapp2
 		webhook.WithHook(webhook.LogHook(slog.Default())),
 		webhook.WithHook(errorHook()),
 	)
@@ -107,9 +110,13 @@ func (o *otp) serveHooks(in settings) error {
 		return err
 	}
 	o.Handle("/hooks/delivery", hooks.Delivery(o.report))
+	o.Handle("/hooks/chatapp2", hooks.ChatApp2(ignoreMessage))
 	o.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
 }
+
+// ignoreMessage ignores what a person writes on chat app 2. If the account has one URL for the messages of several programs, reply here.
+func ignoreMessage(context.Context, webhook.ChatMessage) error { return nil }
 
 // errorHook logs the errors of the store and of report, which LogHook does not log because they may hold anything. It skips a report
 // that another call is handling, and one that comes too early.
@@ -128,6 +135,20 @@ func (o *otp) createTables(ctx context.Context) error {
 		return err
 	}
 	_, err := o.db.ExecContext(ctx, codeTable)
+	return err
+}
+
+// explain adds to an error of the database, which is not nil, what to do if tables are missing.
+func explain(err error) error {
+	const undefinedTable, undefinedSchema = "42P01", "3F000"
+	code := ""
+	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
+		code = refusal.Code
+	}
+	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
+	if isMissing || code == undefinedTable || code == undefinedSchema {
+		return fmt.Errorf("the database has no tables yet: run: otp migrate: %w", err)
+	}
 	return err
 }
 

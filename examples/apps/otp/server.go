@@ -29,7 +29,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	}
 	defer o.close()
 	if err = o.outbox.Start(ctx); err != nil {
-		return err
+		return explain(err)
 	}
 	return o.serveOn(ctx, listener)
 }

@@ -198,7 +198,7 @@ func TestRunInAMigratedDatabase(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	in, err := demoSettings(service, filepath.Join(t.TempDir(), "shop.db"))
 	require.NoError(t, err)
-	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.ErrorContains(t, run(t.Context(), service, in), "run: shop migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, run(t.Context(), service, in))
@@ -236,7 +236,7 @@ func TestListenAndServeFails(t *testing.T) {
 	require.NoError(t, err)
 	in.address = taken.Addr().String()
 	in.url = "http://" + in.address
-	require.ErrorContains(t, listenAndServe(t.Context(), in), "Migrate")
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "run: shop migrate: messagingriver: the database has no outbox yet: run Migrate")
 	require.NoError(t, migrate(t.Context(), in))
 	require.ErrorContains(t, listenAndServe(t.Context(), in), "listen")
 }
@@ -879,6 +879,35 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 			assert.Equal(t, http.StatusServiceUnavailable, status("another", time.Now()), "its ID may be stored in a moment")
 			assert.Equal(t, http.StatusOK, status("yet another", time.Now().Add(-time.Hour)))
+		})
+	}
+}
+
+// Chat app 2's platform reports to the URL for messages, with the message ID alone.
+func TestSMSAfterAStatusOfThePlatform(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			require.NoError(t, s.takeOrder(ctx, "order-1", phone))
+			chat, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			id, err := json.Marshal(chat.ID)
+			require.NoError(t, err)
+			status := messagingtest.InboundChatApp{Channel: "chatapp2", JSON: fmt.Sprintf(
+				`{"id":%s,"status":"failed","timestamp":"%d","recipient_id":%q,"errors":[{"code":131026}]}`, id, time.Now().Unix(), phone)}
+			target := server.URL + "/hooks/chatapp2?key=secret-of-a-demo"
+			service.CallWebhook(ctx, target, status, messagingtest.RetryFailures(1000))
+			text, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			assert.Equal(t, "sms", text.Channel)
 		})
 	}
 }

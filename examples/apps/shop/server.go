@@ -33,7 +33,7 @@ func start(ctx context.Context, in settings) (*shop, error) {
 	}
 	if err = s.outbox.Start(ctx); err != nil {
 		s.close()
-		return nil, err
+		return nil, explain(err)
 	}
 	return s, nil
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -119,7 +121,12 @@ func (s *shop) close() {
 
 // serveHooks serves the callbacks, with a store in the shop's database.
 func (s *shop) serveHooks(in settings) error {
-	hooks, err := in.newReceiver(webhook.WithStore(s.store), webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook()))
+	hooks, err := in.newReceiver(
+		webhook.WithStore(s.store),
+		webhook.WithStatuses(s.report), // of chat app 2's platform, which come to /hooks/chatapp2
+		webhook.WithHook(webhook.LogHook(slog.Default())),
+		webhook.WithHook(errorHook()),
+	)
 	if err != nil {
 		return err
 	}
@@ -173,6 +180,20 @@ func (s *shop) createTables(ctx context.Context) error {
 		return err
 	}
 	return s.outbox.Migrate(ctx)
+}
+
+// explain adds to an error of the database, which is not nil, what to do if tables are missing.
+func explain(err error) error {
+	const undefinedTable, undefinedSchema = "42P01", "3F000"
+	code := ""
+	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
+		code = refusal.Code
+	}
+	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
+	if isMissing || code == undefinedTable || code == undefinedSchema {
+		return fmt.Errorf("the database has no tables yet: run: shop migrate: %w", err)
+	}
+	return err
 }
 
 // prune deletes the events and windows that are no longer needed.
