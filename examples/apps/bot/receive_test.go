@@ -88,10 +88,14 @@ func TestRepliesToAPersonAreLimited(t *testing.T) {
 	assert.Contains(t, questions, "Where is my order 21")
 	c.write(messagingtest.InboundChatApp{ID: "in-other", From: "639181234567", Text: "hi"})
 	assert.Len(t, c.references(), maxReplies+1)
+	c.write(messagingtest.InboundChatApp{ID: "in-stop", From: person, Text: "STOP"})
+	assert.Len(t, c.references(), maxReplies+2, "a STOP is confirmed")
+	c.write(messagingtest.InboundChatApp{ID: "in-start", From: person, Text: "START"})
+	assert.Len(t, c.references(), maxReplies+3)
 	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET answer = ''")
 	require.NoError(t, err)
 	c.write(messagingtest.InboundChatApp{ID: "in-later", From: person, Text: "hi"})
-	assert.Len(t, c.references(), maxReplies+2, "questions without a reply do not count")
+	assert.Len(t, c.references(), maxReplies+4, "questions without a reply do not count")
 }
 
 // A person who has many open questions gets no further ones on the list, and another person does.
@@ -122,14 +126,13 @@ func TestConfirmationsAreLimited(t *testing.T) {
 	write := func(id int, text string) {
 		c.write(messagingtest.InboundChatApp{ID: fmt.Sprint("in-", id), From: person, Text: text})
 	}
-	write(0, "hi")
-	for id := range maxReplies + 1 {
-		write(id+1, []string{"STOP", "START"}[id%2])
+	for id := range maxConfirmations + 1 {
+		write(id, []string{"STOP", "START"}[id%2])
 	}
-	assert.Len(t, c.references(), maxReplies, "a reply counts, too")
+	assert.Len(t, c.references(), maxConfirmations)
 	require.ErrorIs(t, c.allow(messaging.Outgoing{}), messaging.ErrOptedOut, "a STOP is never lost")
 	c.text(messagingtest.InboundSMS{ID: "in-other", From: "639181234567", Text: "STOP"})
-	assert.Len(t, c.references(), maxReplies+1)
+	assert.Len(t, c.references(), maxConfirmations+1)
 }
 
 // A confirmation that failed is not a question for a colleague.

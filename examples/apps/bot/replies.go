@@ -46,9 +46,16 @@ func addReply(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	return err
 }
 
-// countReplies returns how many replies and confirmations to a person were enqueued after a time.
+// countReplies returns how many replies to a person were enqueued after a time.
 func countReplies(ctx context.Context, tx *sql.Tx, person string, after time.Time) (count int, err error) {
-	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND asked > $2 AND answer <> ''"
+	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND asked > $2 AND answer <> '' AND reference NOT LIKE '" + prefixConfirmation + "%'"
+	err = tx.QueryRowContext(ctx, query, person, after.Unix()).Scan(&count)
+	return count, err
+}
+
+// countConfirmations returns how many confirmations to a person were enqueued after a time.
+func countConfirmations(ctx context.Context, tx *sql.Tx, person string, after time.Time) (count int, err error) {
+	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND asked > $2 AND reference LIKE '" + prefixConfirmation + "%'"
 	err = tx.QueryRowContext(ctx, query, person, after.Unix()).Scan(&count)
 	return count, err
 }

@@ -23,9 +23,12 @@ const (
 	prefixTemplate     = "template-"
 )
 
-// maxReplies is how many replies and confirmations a person gets in an hour. Two bots that answer each other would otherwise never end. A colleague
-// answers further questions; see printQuestions.
-const maxReplies = 20
+// maxReplies is how many replies a person gets in an hour, and maxConfirmations how many confirmations of STOP and START. Two bots that answer each
+// other would otherwise never end. A colleague answers further questions; see printQuestions.
+const (
+	maxReplies       = 20
+	maxConfirmations = 4
+)
 
 // maxOpen is how many open questions of a person are kept. Further ones that get no reply are only logged.
 const maxOpen = 20
@@ -77,12 +80,12 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conve
 	if !decision.Changed {
 		return nil
 	}
-	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
+	count, err := countConfirmations(ctx, tx, m.From, time.Now().Add(-time.Hour))
 	if err != nil {
 		return err
 	}
-	if count >= maxReplies {
-		b.logger.WarnContext(ctx, "bot: too many messages to a person, or to another bot: a STOP or START is not confirmed", "channel", m.Channel.String())
+	if count >= maxConfirmations {
+		b.logger.WarnContext(ctx, "bot: too many confirmations to a person, or to another bot: a STOP or START is not confirmed", "channel", m.Channel.String())
 		return nil
 	}
 	text := "You will get our messages again."
