@@ -1,7 +1,9 @@
 package messaging
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,7 +21,7 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(contract.Default())
 	require.NoError(t, err)
-	var sections map[string]struct{ Path string }
+	var sections map[string]struct{ Path, Method string }
 	require.NoError(t, json.Unmarshal(raw, &sections))
 	var docs strings.Builder
 	files, err := filepath.Glob("*.go")
@@ -37,11 +39,17 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	for i := range table.Channels() {
 		all = append(all, &compiled.sendOn(Channel(i+1)).endpoint)
 	}
+	for name, section := range sections {
+		method := cmp.Or(section.Method, http.MethodPost)
+		if section.Path != "" {
+			assert.Contains(t, docs.String(), "("+method+" "+section.Path+")", "no method says that it is %s", name)
+		}
+	}
 	for _, op := range all {
 		section, ok := sections[op.name]
 		require.True(t, ok, "%s is no section of the contract", op.name)
 		assert.Equal(t, section.Path, op.url.Path)
 		assert.True(t, strings.HasPrefix(op.name, op.channel.String()+"."), op.name)
-		assert.Contains(t, docs.String(), "("+op.method+" "+op.url.Path+")", "no method says that it is %s", op.name)
+		assert.Equal(t, cmp.Or(section.Method, http.MethodPost), op.method)
 	}
 }

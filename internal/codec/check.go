@@ -16,10 +16,9 @@ func CheckNames(t *table.Table) []table.Problem {
 	for _, channel := range table.Channels() {
 		problems = append(problems, checkSend(t, channel.SendSection(), channel.Send(t))...)
 	}
-	list := pairNames(t, t.SMSList.Encoding)
-	list = appendConcepts(list, "sms.list.params", t.SMSList.Params)
-	list = appendConstants(list, "sms.list.constants", t.SMSList.Constants)
-	problems = append(problems, compareNames(list, t.SMSList.Encoding)...)
+	for _, read := range t.Reads() {
+		problems = append(problems, checkRead(t, read.Section, read.Read)...)
+	}
 	if left := len(problems) - mostProblems; left > 0 {
 		problems = append(problems[:mostProblems], table.Problem{Path: "contract", Reason: strconv.Itoa(left) + " more problems"})
 	}
@@ -53,6 +52,14 @@ func checkSend(t *table.Table, section string, op *table.Send) []table.Problem {
 		}
 	}
 	return problems
+}
+
+// checkRead checks the names of an operation that reads.
+func checkRead(t *table.Table, section string, op *table.Read) []table.Problem {
+	names := pairNames(t, op.Encoding)
+	names = appendConcepts(names, section+".params", op.Params)
+	names = appendConstants(names, section+".constants", op.Constants)
+	return compareNames(names, op.Encoding)
 }
 
 // pairNames returns the names of the key pair, if requests in an encoding hold it among their fields or parameters.

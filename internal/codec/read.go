@@ -46,7 +46,7 @@ func (r *reader) write(target *url.URL, members, inQuery []member) (Request, []w
 		return Request{}, []wire.Problem{{Field: "contract", Reason: reason}}
 	}
 	inFields, apart := r.credentials()
-	members = append(members, inFields...)
+	members = slices.Concat(members, inFields) // a copy, which may be sorted
 	inQuery = append(apart, inQuery...)
 	if r.kind == "query" {
 		members = append(members, inQuery...)

@@ -194,6 +194,17 @@ type Read struct {
 	Record map[string][]string `json:"record" check:"place"` // paths by concept, from a row on if it lists
 }
 
+// A ReadSection is an operation that reads, with the name of its section.
+type ReadSection struct {
+	Section string
+	Read    *Read
+}
+
+// Reads returns the operations that read.
+func (t *Table) Reads() []ReadSection {
+	return []ReadSection{{"sms.list", &t.SMSList.Read}}
+}
+
 // List is an operation that lists transactions.
 type List struct {
 	Read
