@@ -107,7 +107,7 @@ func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpo
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	standard := table.Channels()[channel-ChannelSMS].Send(table.Default())
 	if slices.Equal(op.Response["id"], standard.Response["id"]) { // no overlay names it
-		e.codec.SeekIDs(c.table, e.pair)
+		e.codec.SeekIDs(c.table)
 	}
 	return e
 }

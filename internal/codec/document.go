@@ -12,20 +12,20 @@ import (
 // value is a value in a document.
 type value = jsonscan.Value
 
-// root is the slot of the document itself.
-const root = 0
-
-// paths are the paths at which a contract looks for concepts. They never change once they are compiled.
+// paths are the paths at which a contract looks for concepts. Each path has a slot, and a document has its values by slot.
 type paths struct {
 	jsonscan.Paths
 
 	slots map[string][]int // by concept, in the order of preference
 }
 
+// root is the slot of the document itself.
+const root = 0
+
 // compilePaths compiles lists of paths by concept, each in the order of preference.
-func compilePaths(lists map[string][]string) paths {
-	p := paths{slots: make(map[string][]int, len(lists))}
-	for concept, list := range lists {
+func compilePaths(byConcept map[string][]string) paths {
+	p := paths{slots: make(map[string][]int, len(byConcept))}
+	for concept, list := range byConcept {
 		p.slots[concept] = p.Add(list...)
 	}
 	return p
@@ -38,23 +38,6 @@ type document struct {
 	values       []value // by slot
 	hasDuplicate bool    // a member on a path came twice in its object
 	notJSON      error   // why the response is plain text, or nil if it is JSON
-}
-
-// has reports whether there is a value other than null at a slot.
-func (d *document) has(slot int) bool { return d.values[slot].Kind > jsonscan.Null }
-
-// word returns the text, the number or the boolean at a slot as it is written, or "".
-func (d *document) word(slot int) string { return d.values[slot].Word(d.text) }
-
-// first returns the first word at some slots that is not blank, or "".
-func (d *document) first(slots []int) string {
-	for _, slot := range slots {
-		word := d.word(slot)
-		if strings.TrimSpace(word) != "" {
-			return word
-		}
-	}
-	return ""
 }
 
 // longestText is the length in bytes of the longest response that is read as plain text. A longer one is an HTML page.
@@ -101,5 +84,22 @@ func (p *paths) parseRows(body []byte, rows *rowReader) (document, error) {
 // WithoutMark returns a document without the byte order mark that it may begin with.
 func WithoutMark(doc []byte) []byte { return bytes.TrimPrefix(doc, []byte("\ufeff")) }
 
+// has reports whether there is a value other than null at a slot.
+func (d *document) has(slot int) bool { return d.values[slot].Kind > jsonscan.Null }
+
 // hasAny reports whether there is a value other than null at one of some slots.
 func (d *document) hasAny(slots []int) bool { return slices.ContainsFunc(slots, d.has) }
+
+// word returns the text, the number or the boolean at a slot as it is written, or "".
+func (d *document) word(slot int) string { return d.values[slot].Word(d.text) }
+
+// first returns the first word at some slots that is not blank, or "".
+func (d *document) first(slots []int) string {
+	for _, slot := range slots {
+		word := d.word(slot)
+		if strings.TrimSpace(word) != "" {
+			return word
+		}
+	}
+	return ""
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Encode writes a message as a request, or returns everything that is wrong with it: what the message and the contract do not allow. If
+// Encode writes a message as a request, or returns all its problems: what the message and the contract do not allow. If
 // lenient is true, it does not return problems with documented limits.
 func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	var buffer [24]member
@@ -35,7 +35,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	if !isWrapped {
 		members = append(members, extra...)
 	}
-	return s.request(s.url, members, inQuery), nil
+	return s.newRequest(s.url, members, inQuery), nil
 }
 
 // isWrapped reports whether a message in the shape of another platform, and its extra fields, go under a name of their own.
@@ -48,7 +48,7 @@ func (s *Send) wrapped(message []wire.Member, extra []member) member {
 	return member{name: s.wrap, isPath: true, raw: appendObject(nil, members)}
 }
 
-// appendFields appends the fields that a message has, each with its constants, and adds what is wrong with them.
+// appendFields appends the fields that a message has, each with its constants, and adds their problems.
 func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Checks) []member {
 	for i := range call.Fields {
 		f := &call.Fields[i]
@@ -109,8 +109,8 @@ func isMember(call *wire.Call, name string) bool {
 
 // constantsOfText returns the constants of the encoding that the text of an SMS takes.
 func (s *Send) constantsOfText(call *wire.Call) []member {
-	gsm := s.encodingConstants[table.GSM]
-	unicode := s.encodingConstants[table.Unicode]
+	gsm := s.textConstants[table.GSM]
+	unicode := s.textConstants[table.Unicode]
 	if len(gsm)+len(unicode) == 0 {
 		return nil // the usual case, in which the text is not counted
 	}

@@ -24,8 +24,8 @@ const (
 	maxDecodings = 4
 )
 
-// follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
-func (l *List) follow(cursor string) (wire.Position, error) {
+// cursorPosition returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
+func (l *List) cursorPosition(cursor string) (wire.Position, error) {
 	isURL := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?")
 	leadsOn := strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.url.Path+"/")
 	isPath := strings.HasPrefix(cursor, "/") && leadsOn
@@ -35,11 +35,12 @@ func (l *List) follow(cursor string) (wire.Position, error) {
 	case len(cursor) > longestLink:
 		return wire.Position{}, errLongLink
 	default:
-		return l.followLink(cursor)
+		return l.linkPosition(cursor)
 	}
 }
 
-func (l *List) followLink(text string) (wire.Position, error) {
+// linkPosition returns the position of a link, or why it is not followed.
+func (l *List) linkPosition(text string) (wire.Position, error) {
 	link, err := l.url.Parse(text)
 	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
 		return wire.Position{}, errElsewhere

@@ -26,11 +26,11 @@ type List struct {
 func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
-	lists := maps.Clone(page)
-	lists["status"] = t.SMSSend.Paths()["status"]
+	byConcept := maps.Clone(page)
+	byConcept["status"] = t.SMSSend.Paths()["status"]
 	known := compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused)
 	l := &List{reader: newReader(t, &op.Read, target, pair), op: op}
-	l.responses = compileResponses(lists, op.Items, op.Items, known, &t.Errors)
+	l.responses = compileResponseFormat(byConcept, op.Items, op.Items, known, &t.Errors)
 	l.row = compileRowFormat(t, op, lastRow, l.zone)
 	contract, _ := wire.Encode(op) // a table is JSON
 	l.contract = string(contract)
@@ -42,29 +42,12 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	return l
 }
 
-// options are the options of a listing, in the order in which they are written: by concept, the field of sms.ListOptions and the
-// format.
-var options = [...]struct{ concept, field, format string }{ //nolint:gochecknoglobals // never written
-	{"createdAfter", "CreatedAfter", "time"},
-	{"createdBefore", "CreatedBefore", "time"},
-	{"id", "ID", "text"},
-	{"reference", "ReferenceID", "text"},
-	{"request", "RequestID", "text"},
-	{"category", "CategoryID", "text"},
-	{"from", "From", "text"},
-	{"to", "To", "text"},
-	{"status", "Status", "text"},
-	{"pageSize", "PageSize", "number"},
-	{"sortBy", "SortBy", "column"},
-	{"order", "Descending", "order"},
-}
-
-// Encode returns the request of a page, or everything that is wrong with it.
+// Encode returns the request of a page, or all its problems.
 func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
-	members, problems := l.options(&q)
+	members, problems := l.optionMembers(&q)
 	problems = append(problems, q.Problems...)
-	extra := l.extra(q.Extra, members, &problems)
-	position, reason := l.position(q.At)
+	extra := l.extraMembers(q.Extra, members, &problems)
+	position, reason := l.positionMembers(q.At)
 	problems.Add("contract", reason)
 	if len(problems) > 0 {
 		return Request{}, problems
@@ -87,17 +70,44 @@ func (l *List) encodeLink(text string, members []member) (Request, []wire.Proble
 	target := *l.url
 	target.Path = link.Path
 	target.RawPath = link.RawPath
-	if l.kind == "query" {
+	if l.encoding == "query" {
 		members = nil
 	}
-	return l.write(&target, members, parameters(link.Query()))
+	return l.write(&target, members, linkMembers(link.Query()))
 }
 
-// options returns the parameters of the options that are set, and what is wrong with them.
-func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
+// linkMembers returns the parameters in the query of a link.
+func linkMembers(query url.Values) (members []member) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, value := range query[name] {
+			members = append(members, member{name: name, text: value})
+		}
+	}
+	return members
+}
+
+// options are the options of a listing, in the order in which they are written: by concept, the field of sms.ListOptions and the
+// format.
+var options = [...]struct{ concept, field, format string }{ //nolint:gochecknoglobals // never written
+	{"createdAfter", "CreatedAfter", "time"},
+	{"createdBefore", "CreatedBefore", "time"},
+	{"id", "ID", "text"},
+	{"reference", "ReferenceID", "text"},
+	{"request", "RequestID", "text"},
+	{"category", "CategoryID", "text"},
+	{"from", "From", "text"},
+	{"to", "To", "text"},
+	{"status", "Status", "text"},
+	{"pageSize", "PageSize", "number"},
+	{"sortBy", "SortBy", "column"},
+	{"order", "Descending", "order"},
+}
+
+// optionMembers returns the parameters of the options that are set, and their problems.
+func (l *List) optionMembers(q *wire.Query) (members []member, problems wire.Checks) {
 	members = make([]member, 0, len(options)+len(l.constants)+len(q.Extra)+3)
 	for _, o := range options {
-		m, isPresent, reason := l.option(q, o.concept, o.format)
+		m, isPresent, reason := l.optionMember(q, o.concept, o.format)
 		m.name = l.op.Params[o.concept]
 		m.isPath = true
 		isDefault := o.format == "order" && q.Params.Get("order") != "descending" // ascending, also without a parameter
@@ -113,17 +123,8 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 	return members, problems
 }
 
-// noParameter returns why an option cannot be sent.
-func (l *List) noParameter(concept string) string {
-	if name := l.op.Displaced(concept); name != "" {
-		return "must be absent: the contract uses its default name, " + strconv.Quote(name) + ", for something else, or has no object for it; " +
-			"name the parameter there (sms.list.params." + concept + ")"
-	}
-	return "must be absent: the contract names no parameter for it (sms.list.params." + concept + ")"
-}
-
-// option returns the parameter of an option, whether it is present, and what is wrong with it.
-func (l *List) option(q *wire.Query, concept, format string) (m member, isPresent bool, reason string) {
+// optionMember returns the parameter of an option, whether it is present, and why it is invalid, or "".
+func (l *List) optionMember(q *wire.Query, concept, format string) (m member, isPresent bool, reason string) {
 	text := q.Params.Get(concept)
 	switch format {
 	case "time":
@@ -148,20 +149,18 @@ func (l *List) option(q *wire.Query, concept, format string) (m member, isPresen
 	return l.value(&wire.Field{Text: text})
 }
 
-// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out. They become the first
-// and the last time that the contract writes as they are sent.
-func (l *List) Widen(q *wire.Query) {
-	if at := q.CreatedAfter; !at.IsZero() {
-		q.CreatedAfter = table.After(at, l.time, l.zone)
+// noParameter returns why an option cannot be sent.
+func (l *List) noParameter(concept string) string {
+	if name := l.op.Displaced(concept); name != "" {
+		return "must be absent: the contract uses its default name, " + strconv.Quote(name) + ", for something else, or has no object for it; " +
+			"name the parameter there (sms.list.params." + concept + ")"
 	}
-	if at := q.CreatedBefore; !at.IsZero() {
-		q.CreatedBefore = table.Before(at, l.time, l.zone)
-	}
+	return "must be absent: the contract names no parameter for it (sms.list.params." + concept + ")"
 }
 
-// extra returns the parameters that a user adds to those of the options, and adds what is wrong with them. In JSON, several values of one
+// extraMembers returns the parameters that a user adds to those of the options, and adds their problems. In JSON, several values of one
 // are a list.
-func (l *List) extra(extra map[string][]string, options []member, problems *wire.Checks) (members []member) {
+func (l *List) extraMembers(extra map[string][]string, options []member, problems *wire.Checks) (members []member) {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		isSame := func(m member) bool { return l.top(m.name) == name }
 		field := "Extra[" + strconv.Quote(name) + "]"
@@ -171,7 +170,7 @@ func (l *List) extra(extra map[string][]string, options []member, problems *wire
 		case l.reserved[name], slices.ContainsFunc(options, isSame):
 			problems.Add(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		case l.isJSON() && len(extra[name]) != 1:
-			m, reason := encoded(extra[name])
+			m, reason := jsonMember(extra[name])
 			problems.Add(field, cmp.Or(wire.CheckText(name), reason))
 			members = append(members, member{name: name, raw: m.raw})
 		default:
@@ -186,23 +185,14 @@ func (l *List) extra(extra map[string][]string, options []member, problems *wire
 	return members
 }
 
-func parameters(query url.Values) (members []member) {
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		for _, value := range query[name] {
-			members = append(members, member{name: name, text: value})
-		}
-	}
-	return members
-}
-
-// position returns the parameter that says where the page begins, or none for the first page by cursor, or the reason why the contract has no
-// such parameter.
-func (l *List) position(at wire.Position) (members []member, reason string) {
+// positionMembers returns the parameter that says where the page begins, or none for the first page by cursor, or the reason why the contract
+// has no such parameter.
+func (l *List) positionMembers(at wire.Position) (members []member, reason string) {
 	by := l.op.Paging.By
 	m := member{name: l.op.Params[by], isPath: true}
 	switch by {
 	case "page":
-		m.raw = strconv.AppendInt(nil, int64(l.number(at)), 10)
+		m.raw = strconv.AppendInt(nil, int64(l.pageNumber(at)), 10)
 	case "offset":
 		m.raw = strconv.AppendInt(nil, int64(at.Rows), 10)
 	case "cursor":
@@ -218,7 +208,8 @@ func (l *List) position(at wire.Position) (members []member, reason string) {
 	}
 }
 
-func (l *List) number(at wire.Position) int {
+// pageNumber returns the number of the page at a position. It means something only if the contract pages by number.
+func (l *List) pageNumber(at wire.Position) int {
 	if at.Set {
 		return at.Number
 	}
@@ -230,5 +221,16 @@ func (l *List) PageNumber(at wire.Position) (number int, ok bool) {
 	if l.op.Paging.By != "page" {
 		return 0, false
 	}
-	return l.number(at), true
+	return l.pageNumber(at), true
+}
+
+// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out. They become the first
+// and the last time that the contract writes as they are sent.
+func (l *List) Widen(q *wire.Query) {
+	if at := q.CreatedAfter; !at.IsZero() {
+		q.CreatedAfter = table.After(at, l.time, l.zone)
+	}
+	if at := q.CreatedBefore; !at.IsZero() {
+		q.CreatedBefore = table.Before(at, l.time, l.zone)
+	}
 }

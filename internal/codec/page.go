@@ -7,16 +7,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Why a response is no page, or its page cannot be used.
-const (
-	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
-	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
-	errHidden    = pageError(hiddenRows)
-	errGap       = pageError("the page has no rows, and the response says that more follow " +
-		"(sms.list.page.hasNext; pages or total if they count other rows)")
-	errNoNext   = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
-	errNoCursor = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
-)
+const errNoRows = pageError("the response holds no list at any path of the contract (sms.list.items)")
 
 // Page is one page of a listing. Number, Size, Total and TotalPages are 0 if the response does not say.
 type Page struct {
@@ -85,15 +76,15 @@ func (l *List) Decode(body []byte, at wire.Position, requested int, reuse []sms.
 	page.Size = l.readNumber(&d, "size")
 	page.Total = l.readNumber(&d, "total")
 	page.TotalPages = l.readNumber(&d, "pages")
-	facts := l.factsOf(&page, &d, at, requested)
-	if fault := facts.fault(); fault != nil {
+	evidence := l.evidenceOf(&page, &d, at, requested)
+	if fault := evidence.fault(); fault != nil {
 		return Page{}, Failure{}, fault
 	}
-	end := facts.end()
+	end := evidence.end()
 	page.Last = end != notEnded
-	page.HiddenReason = facts.hiddenReason(end)
-	page.CutReason = facts.cutReason(end)
-	page.Next, err = l.next(&facts, end, rows.lastCursor)
+	page.HiddenReason = evidence.hiddenReason(end)
+	page.CutReason = evidence.cutReason(end)
+	page.Next, err = l.next(&evidence, end, rows.lastCursor)
 	if err != nil {
 		return Page{}, Failure{}, err
 	}
@@ -128,34 +119,4 @@ func (l *List) word(d *document, concept string) string { return d.first(l.respo
 func (l *List) readNumber(d *document, concept string) int {
 	n, _ := wholeInt(l.word(d, concept))
 	return n
-}
-
-// next returns the position of the next page. By number and by offset the last page has one too.
-func (l *List) next(f *pageFacts, end endReason, lastRow string) (wire.Position, error) {
-	switch f.request.by {
-	case "page":
-		return wire.Position{Set: true, Number: f.request.number + 1}, nil
-	case "offset":
-		return wire.Position{Rows: f.rowsUpTo}, nil
-	case "cursor":
-		return l.nextCursor(f, end, lastRow)
-	default:
-		return wire.Position{}, nil
-	}
-}
-
-// nextCursor returns the cursor of the next page: that of the response, or that of its last row. The last page has none.
-func (l *List) nextCursor(f *pageFacts, end endReason, lastRow string) (wire.Position, error) {
-	switch {
-	case end != notEnded:
-		return wire.Position{}, nil
-	case f.cursor.next != "":
-		return l.follow(f.cursor.next)
-	case !f.hasRowCursor:
-		return wire.Position{}, errNoNext
-	case lastRow == "":
-		return wire.Position{}, errNoCursor
-	default:
-		return wire.Position{Set: true, Cursor: lastRow}, nil
-	}
 }

@@ -1,6 +1,6 @@
 package codec
 
-import "cmp"
+import "github.com/messaging-service/messaging-go/internal/wire"
 
 // endReason is the reason why no page follows a page.
 type endReason uint8
@@ -15,18 +15,18 @@ const (
 )
 
 // end returns why no page follows, or notEnded.
-func (f *pageFacts) end() endReason {
-	isByCursor := f.request.by == "cursor"
-	promisesMore := isByCursor && f.cursor.promisesMore() // a page number or an offset leads on without a promise
-	hasCursor := f.cursor.next != "" || f.hasRowCursor
+func (e *pageEvidence) end() endReason {
+	isByCursor := e.request.by == "cursor"
+	promisesMore := isByCursor && e.cursor.promisesMore() // a page number or an offset leads on without a promise
+	hasCursor := e.cursor.next != "" || e.hasRowCursor
 	switch {
-	case f.request.by == "none":
+	case e.request.by == "none":
 		return endSingle
-	case f.cursor.sign == signEnd:
+	case e.cursor.sign == signEnd:
 		return endStated
-	case !f.hasRows() && !promisesMore:
+	case !e.hasRows() && !promisesMore:
 		return endEmpty
-	case f.isLastByTotal() && f.cursor.sign != signFlag: // a total may count something else
+	case e.isLastByTotal() && e.cursor.sign != signFlag: // a total may count something else
 		return endCounted
 	case isByCursor && !promisesMore && !hasCursor:
 		return endWithoutNext
@@ -37,53 +37,49 @@ func (f *pageFacts) end() endReason {
 
 // isLastByTotal reports whether the page is the last one by the total of pages or rows. A page is not the last because it is short. Unreadable
 // and zero totals are ignored.
-func (f *pageFacts) isLastByTotal() bool {
-	switch f.request.by {
+func (e *pageEvidence) isLastByTotal() bool {
+	switch e.request.by {
 	case "page":
-		return f.page.TotalPages > 0 && f.pagesUpTo >= f.page.TotalPages
+		return e.page.TotalPages > 0 && e.pagesUpTo >= e.page.TotalPages
 	case "offset":
-		return f.page.Total > 0 && f.rowsUpTo >= f.page.Total
+		return e.page.Total > 0 && e.rowsUpTo >= e.page.Total
 	default:
 		return false
 	}
 }
 
-// Why rows may follow the last page that cannot be requested (see Page.CutReason).
+// Why a page that is not the last has no next one.
 const (
-	fullPage = "the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)"
-	cutPage  = "the response says that more rows follow, and has no cursor for them " +
-		"(sms.list.page.next; sms.list.page.total if it counts other rows)"
+	errNoNext   = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
+	errNoCursor = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
-// cutReason returns why rows may follow the last page that cannot be requested, or "".
-func (f *pageFacts) cutReason(end endReason) string {
-	isWithoutCursor := f.request.by == "cursor" && (end == endEmpty || end == endWithoutNext)
-	switch {
-	case end == endSingle && f.fillsSinglePage():
-		return fullPage
-	case f.request.isFirst && isWithoutCursor && f.claimsMore():
-		return cutPage
+// next returns the position of the next page. By number and by offset the last page has one too.
+func (l *List) next(e *pageEvidence, end endReason, lastRow string) (wire.Position, error) {
+	switch e.request.by {
+	case "page":
+		return wire.Position{Set: true, Number: e.request.number + 1}, nil
+	case "offset":
+		return wire.Position{Rows: e.rowsUpTo}, nil
+	case "cursor":
+		return l.nextCursor(e, end, lastRow)
 	default:
-		return ""
+		return wire.Position{}, nil
 	}
 }
 
-// fillsSinglePage reports whether the page of a listing that has one page has as many rows as it can hold, or as were requested.
-func (f *pageFacts) fillsSinglePage() bool {
-	limit := f.request.size
-	most := f.request.most
-	if limit == 0 {
-		limit = most
+// nextCursor returns the cursor of the next page: that of the response, or that of its last row. The last page has none.
+func (l *List) nextCursor(e *pageEvidence, end endReason, lastRow string) (wire.Position, error) {
+	switch {
+	case end != notEnded:
+		return wire.Position{}, nil
+	case e.cursor.next != "":
+		return l.cursorPosition(e.cursor.next)
+	case !e.hasRowCursor:
+		return wire.Position{}, errNoNext
+	case lastRow == "":
+		return wire.Position{}, errNoCursor
+	default:
+		return wire.Position{Set: true, Cursor: lastRow}, nil
 	}
-	if most > 0 {
-		limit = min(limit, most)
-	}
-	return limit > 0 && len(f.page.Transactions) >= limit
-}
-
-// claimsMore reports whether the first page of a listing is full, as far as is known, and its totals say that more rows follow.
-func (f *pageFacts) claimsMore() bool {
-	rows := len(f.page.Transactions)
-	isFull := rows >= cmp.Or(f.page.Size, f.request.size)
-	return isFull && (f.page.Total > rows || f.page.TotalPages > 1)
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// reader is the common part of operations that read. They add what they read, and its places.
+// reader is the common part of operations that read. Each embeds it, compiles the responses, and reads its results from them.
 type reader struct {
-	encoding
+	requestFormat
 
 	constants []member
-	responses responses // which the operation compiles
-	failures  responses // of responses whose HTTP status is a failure
+	responses responseFormat // which the operation compiles
+	failures  responseFormat // of responses whose HTTP status is a failure
 }
 
 func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair) reader {
 	r := reader{
-		encoding: newEncoding(t, &op.Operation, op.Method, target, pair),
-		failures: compileResponses(nil, nil, nil, &vocabulary{}, &t.Errors),
+		requestFormat: newRequestFormat(t, &op.Operation, op.Method, target, pair),
+		failures:      compileResponseFormat(nil, nil, nil, &vocabulary{}, &t.Errors),
 	}
 	r.constants = r.compileMembers(op.Constants)
 	r.reserve(r.constants)
@@ -32,7 +32,7 @@ func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair) re
 // Problem returns why no request of the operation can carry the key pair, or "". By default the key pair is in the body. It is never put into a
 // URL by default, because proxies and servers log URLs.
 func (r *reader) Problem() string {
-	if r.keyPair == nil || r.keyPairAt.In != "body" || r.kind != "query" {
+	if r.keyPair == nil || r.keyPairAt.In != "body" || r.encoding != "query" {
 		return ""
 	}
 	return "names no place for the key pair in a request without a body (auth.keyPair.in); " +
@@ -45,15 +45,15 @@ func (r *reader) write(target *url.URL, members, inQuery []member) (Request, []w
 	if reason := r.Problem(); reason != "" {
 		return Request{}, []wire.Problem{{Field: "contract", Reason: reason}}
 	}
-	inFields, apart := r.credentials()
-	members = slices.Concat(members, inFields) // a copy, which may be sorted
-	inQuery = append(apart, inQuery...)
-	if r.kind == "query" {
+	pairInFields, pairInQuery := r.credentials()
+	members = slices.Concat(members, pairInFields) // a copy, which may be sorted
+	inQuery = append(pairInQuery, inQuery...)
+	if r.encoding == "query" {
 		members = append(members, inQuery...)
 		inQuery = nil
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	}
-	return r.request(target, members, inQuery), nil
+	return r.newRequest(target, members, inQuery), nil
 }
 
 // DecodeFailure reads a response whose HTTP status is a failure. The error says why it is not JSON.
@@ -71,7 +71,7 @@ func (r *reader) DecodeFailure(body []byte) (Failure, error) {
 	return failure.detached(len(body)), nil
 }
 
-// unreadable returns what a text says that cannot be read because of an error, or the error.
+// unreadable returns what an unreadable response says about a failure, as text or cut JSON may, or err, which says why it is unreadable.
 func (r *reader) unreadable(body []byte, err error) (Failure, error) {
 	failure, textErr := r.DecodeFailure(body)
 	if textErr != nil || failure.Class == "" {
@@ -94,7 +94,7 @@ func (r *reader) failure(d *document) (Failure, error) {
 	return failure, nil
 }
 
-// check returns why a response without an error code is no answer to the request, or nil. The place is that of what is asked for.
+// check returns why a response without an error code cannot be used, or nil. The place is the index of the path that has the results.
 func (r *reader) check(d *document, place int) error {
 	isRefusal := func(slot int) bool { return r.responses.holdsRefusal(d, slot) }
 	switch {

@@ -8,53 +8,53 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// idFinder compiles the operation for paths at which responses named messages, and keeps what it compiled.
-type idFinder struct {
-	compile func(path string) *Send
+// idFormats holds the formats of responses that have their ID at another path than the contract says. A format is compiled when a response
+// first has an ID at its path.
+type idFormats struct {
+	compile func(path string) *messageFormat
 
-	mu    sync.Mutex
-	sends map[string]*Send
+	mu     sync.Mutex
+	byPath map[string]*messageFormat
 }
 
 // SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if no overlay names response.id.
-func (s *Send) SeekIDs(t *table.Table, pair KeyPair) {
-	compile := func(path string) *Send {
+func (s *Send) SeekIDs(t *table.Table) {
+	compile := func(path string) *messageFormat {
 		op := *s.op
 		op.Response = maps.Clone(op.Response)
 		op.Response["id"] = []string{path}
-		other := CompileSend(t, &op, s.url, pair)
-		other.section = s.section
-		return other
+		return compileMessageFormat(t, &op, s.responses.section)
 	}
-	s.idFinder = &idFinder{compile: compile, sends: map[string]*Send{}}
+	s.idFormats = &idFormats{compile: compile, byPath: map[string]*messageFormat{}}
 }
 
-// at returns the operation for a path, or nil if there is no path or responses have named too many.
-func (f *idFinder) at(path string) *Send {
+// at returns the format for a path, or nil if there is no path or responses have named too many.
+func (f *idFormats) at(path string) *messageFormat {
 	const maxPaths = 16
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.sends[path] == nil && path != "" && len(f.sends) < maxPaths {
-		f.sends[path] = f.compile(path)
+	if f.byPath[path] == nil && path != "" && len(f.byPath) < maxPaths {
+		f.byPath[path] = f.compile(path)
 	}
-	return f.sends[path]
+	return f.byPath[path]
 }
 
 // Recognize is Decode for a response whose HTTP status is a success. If the contract has only its default paths of an ID and the response
 // has nothing there, Recognize finds an ID by its name, and reads the response as if the contract named that path.
 func (s *Send) Recognize(body []byte, to string) (Response, error) {
-	m, err := s.decode(body)
-	if err != nil || s.idFinder == nil || m.Claim != NamesNone || m.hasIDPlace {
+	m, err := s.responses.decode(body)
+	isUnnamed := err == nil && m.Claim == NamesNone && !m.hasIDValue
+	if !isUnnamed || s.idFormats == nil {
 		return m.Response, err
 	}
 	path := s.pathOfID(body, to)
-	other := s.idFinder.at(path)
-	if other == nil {
+	format := s.idFormats.at(path)
+	if format == nil {
 		return m.Response, nil
 	}
-	recognized, err := other.Decode(body)
-	recognized.FoundAt = path
-	return recognized, err
+	m, err = format.decode(body)
+	m.FoundAt = path
+	return m.Response, err
 }
 
 // pathOfID returns the path of the ID that a response has by its name. Several must have one path, or the same ID. Otherwise it returns "".

@@ -106,35 +106,35 @@ func (r *Response) detach(length int) {
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	m, err := s.decode(body)
+	m, err := s.responses.decode(body)
 	return m.Response, err
 }
 
 // decode is Decode, and keeps what only this package needs.
-func (s *Send) decode(body []byte) (message, error) {
-	buffer, _ := s.buffers.Get().(*[]value)
+func (f *messageFormat) decode(body []byte) (message, error) {
+	buffer, _ := f.buffers.Get().(*[]value)
 	if buffer == nil {
 		buffer = new([]value)
 	}
-	defer s.buffers.Put(buffer)
-	d, err := s.responses.parse(body, *buffer)
+	defer f.buffers.Put(buffer)
+	d, err := f.parse(body, *buffer)
 	*buffer = d.values
 	if err != nil {
 		return message{}, err
 	}
-	m := s.readMessage(&d)
+	m := f.readMessage(&d)
 	if d.notJSON != nil {
 		m.IsText = true
-		m.FromService = s.knowsText(&m)
+		m.FromService = f.knowsText(&m)
 		if !m.FromService {
 			return message{}, d.notJSON
 		}
 		return m, nil
 	}
 	m.IsStructured = d.has(root) && !d.values[root].IsScalar()
-	s.readLists(&m, &d, s.lists)
+	f.readLists(&m, &d, f.lists)
 	if m.Claim == Accepts {
-		if failure := s.responses.scanForFailure(&d); failure != "" {
+		if failure := f.scanForFailure(&d); failure != "" {
 			m.Claim = Unclear
 			m.Reason = failure
 		}
@@ -144,8 +144,8 @@ func (s *Send) decode(body []byte) (message, error) {
 }
 
 // knowsText reports whether the contract knows a response that is plain text, by its code or its status.
-func (s *Send) knowsText(m *message) bool {
-	_, isSuccess := s.responses.meaning(m.Code)
+func (f *messageFormat) knowsText(m *message) bool {
+	_, isSuccess := f.meaning(m.Code)
 	isKnownStatus := m.status.accepts || m.status.refuses
 	return m.Class != "" || isKnownStatus || isSuccess
 }

@@ -17,9 +17,9 @@ type currentRow struct {
 	// document is the whole response, with the values of this row alone. Until copyText the values refer to raw, and afterwards to text.
 	document
 
-	members []rowMember     // without repeated members at the paths of the contract
-	used    []bool          // by slot, whether Extra leaves the value out: it fills a field, or is null or blank
-	problem UnreadableError // why the row could not be read in full; its Reason is "" if it could
+	members    []rowMember     // without repeated members at the paths of the contract
+	extraSkips []bool          // by slot, whether Extra skips the value: it fills a field, or says no more than an absent one
+	problem    UnreadableError // why the row could not be read in full; its Reason is "" if it could
 
 	copied []int // the memory of copyText
 }
@@ -34,7 +34,7 @@ type rowMember struct {
 func (r *currentRow) init(format *rowFormat) {
 	r.format = format
 	r.values = make([]value, format.paths.Size())
-	r.used = make([]bool, format.paths.Size())
+	r.extraSkips = make([]bool, format.paths.Size())
 	fields := reflect.ValueOf(&r.transaction).Elem()
 	for _, c := range format.columns {
 		r.fields = append(r.fields, fields.Field(c.index).Addr().Interface())
@@ -43,15 +43,15 @@ func (r *currentRow) init(format *rowFormat) {
 
 // read reads the next row. The order of its steps matters: the status follows from a field, the error code from the status, and Extra from which
 // values fill fields.
-func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
+func (r *currentRow) read(w *jsonscan.Walker, cache *rowCache) {
 	r.reset()
-	if s.Peek() != '{' {
+	if w.Peek() != '{' {
 		r.report(UnreadableError{Place: &r.format.wholeRow, Reason: "is not an object"})
-		s.Skip()
+		w.Skip()
 		return
 	}
-	r.readMembers(s, cache)
-	if s.Err() != nil {
+	r.readMembers(w, cache)
+	if w.Err() != nil {
 		return
 	}
 	r.copyText()
@@ -68,7 +68,7 @@ func (r *currentRow) reset() {
 	r.transaction = sms.Transaction{}
 	r.members = r.members[:0]
 	clear(r.values)
-	clear(r.used)
+	clear(r.extraSkips)
 	r.hasDuplicate = false
 	r.problem = UnreadableError{}
 }
@@ -84,30 +84,30 @@ func (r *currentRow) report(problem UnreadableError) {
 	r.problem.ReferenceUnread = isReferenceUnread
 }
 
-func (r *currentRow) readMembers(s *jsonscan.Walker, cache *rowCache) {
-	r.raw = s.Doc
-	s.Repeats = false
+func (r *currentRow) readMembers(w *jsonscan.Walker, cache *rowCache) {
+	r.raw = w.Doc
+	w.Repeats = false
 	i := 0
-	for more := s.Open('}'); more; more = s.Next('}') {
-		r.readMember(s, cache.readName(s, i, r.format))
+	for more := w.Open('}'); more; more = w.Next('}') {
+		r.readMember(w, cache.readName(w, i, r.format))
 		i++
 	}
-	r.hasDuplicate = s.Repeats
+	r.hasDuplicate = w.Repeats
 }
 
-func (r *currentRow) readMember(s *jsonscan.Walker, name *memberName) {
-	c := s.Peek()
-	start := s.Pos
+func (r *currentRow) readMember(w *jsonscan.Walker, name *memberName) {
+	c := w.Peek()
+	start := w.Pos
 	n := name.node
 	isScalar := c != '{' && c != '['
 	isFirst := r.values[n.Slot].Kind == jsonscan.Absent
 	if n.IsWanted && isScalar && isFirst {
-		r.values[n.Slot] = s.Scalar(c) // what Walk does, but faster; most members are such scalars
+		r.values[n.Slot] = w.Scalar(c) // what Walk does, but faster; most members are such scalars
 	} else {
-		s.Walk(n, r.values)
+		w.Walk(n, r.values)
 	}
 	if isFirst || !n.IsWanted { // the first of several values at a path counts
-		r.members = append(r.members, rowMember{memberName: name, start: start, end: s.Pos})
+		r.members = append(r.members, rowMember{memberName: name, start: start, end: w.Pos})
 	}
 }
 

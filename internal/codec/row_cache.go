@@ -22,26 +22,26 @@ type memberName struct {
 }
 
 // readName reads the name of the i-th member of a row. It only compares a name that it knows.
-func (c *rowCache) readName(s *jsonscan.Walker, i int, format *rowFormat) *memberName {
+func (c *rowCache) readName(w *jsonscan.Walker, i int, format *rowFormat) *memberName {
 	if i >= len(c.names) {
-		return parseName(s, format)
+		return parseName(w, format)
 	}
-	s.Peek()
+	w.Peek()
 	known := c.names[i]
-	if known != nil && bytes.HasPrefix(s.Doc[s.Pos:], known.written) {
-		s.Pos += len(known.written)
+	if known != nil && bytes.HasPrefix(w.Doc[w.Pos:], known.written) {
+		w.Pos += len(known.written)
 		return known
 	}
-	c.names[i] = parseName(s, format)
+	c.names[i] = parseName(w, format)
 	return c.names[i]
 }
 
 // parseName reads the name of a member.
-func parseName(s *jsonscan.Walker, format *rowFormat) *memberName {
-	s.Peek()
-	start := s.Pos
-	text := s.Name()
-	name := &memberName{text: string(text), written: s.Doc[start:s.Pos], node: format.paths.Root.Child(text)}
+func parseName(w *jsonscan.Walker, format *rowFormat) *memberName {
+	w.Peek()
+	start := w.Pos
+	text := w.Name()
+	name := &memberName{text: string(text), written: w.Doc[start:w.Pos], node: format.paths.Root.Child(text)}
 	if name.node == jsonscan.Unknown {
 		name.kind = kindOf(text)
 	}

@@ -24,7 +24,7 @@ func (r *currentRow) keepExtra() {
 
 // rest returns a copy of the value at a node without the members that fill a field, or nil if nothing else is in it.
 func (r *currentRow) rest(value []byte, n *jsonscan.Node) json.RawMessage {
-	if r.used[n.Slot] {
+	if r.extraSkips[n.Slot] {
 		return nil
 	}
 	if len(n.Children) == 0 {

@@ -16,26 +16,18 @@ func (r *currentRow) fillFields() {
 	}
 }
 
-// fillField sets the field of a column to the first of its usable values. Values that say no more than an absent one are marked as used:
-// nulls, and blank values before the usable one.
+// fillField sets the field of a column to the first of its values that is usable or, if none is, to the first blank one. A value of another kind,
+// and a missing ID, are reported if no value is usable.
 func (r *currentRow) fillField(c *column, field any) {
-	r.useNulls(c)
-	usable := slices.IndexFunc(c.slots, func(slot int) bool { return r.isUsable(c, slot) })
-	if usable < 0 {
-		r.fillWithoutUsable(c, field)
+	isUsable := func(slot int) bool { return r.isUsable(c, slot) }
+	usable := slices.IndexFunc(c.slots, isUsable)
+	r.skipEmpty(c, usable)
+	if usable >= 0 {
+		r.fillFrom(c, usable, field)
 		return
 	}
-	r.useBlanks(c, c.slots[:usable])
-	r.fillFrom(c, usable, field)
-}
-
-// fillWithoutUsable sets the field of a column to its first blank value, or leaves it as it is. If a value of another kind is in the way,
-// or a row has no ID, the field cannot be read.
-func (r *currentRow) fillWithoutUsable(c *column, field any) {
-	r.useBlanks(c, c.slots)
-	if reason := r.unusableReason(c); reason != "" {
-		isInTheWay := func(slot int) bool { return r.has(slot) && !r.used[slot] }
-		r.reportField(c, slices.IndexFunc(c.slots, isInTheWay), reason)
+	if culprit, reason := r.unusable(c); reason != "" {
+		r.reportField(c, culprit, reason)
 		return
 	}
 	if blank := slices.IndexFunc(c.slots, r.isBlank); blank >= 0 {
@@ -43,12 +35,12 @@ func (r *currentRow) fillWithoutUsable(c *column, field any) {
 	}
 }
 
-// fillFrom sets the field of a column to its value at an index, and marks the value as used. A value that the field cannot have is reported,
-// and loses the mark, even if it fills another field, so that it is in Extra.
+// fillFrom sets the field of a column to its value at an index, which Extra then skips. A value that the field cannot have is reported, and stays
+// in Extra, even if it fills another field.
 func (r *currentRow) fillFrom(c *column, index int, field any) {
 	slot := c.slots[index]
 	reason := r.setField(c.concept, field, r.word(slot))
-	r.used[slot] = reason == ""
+	r.extraSkips[slot] = reason == ""
 	if reason != "" {
 		r.reportField(c, index, reason)
 	}
@@ -63,23 +55,15 @@ func (r *currentRow) reportField(c *column, index int, reason string) {
 	r.report(UnreadableError{Place: place, Reason: reason})
 }
 
-// useNulls marks the null values of a column as used: they say no more than the zero value of the field.
-func (r *currentRow) useNulls(c *column) {
-	for _, slot := range c.slots {
-		if r.values[slot].Kind == jsonscan.Null {
-			r.used[slot] = true
-		}
-	}
-}
-
-// useBlanks marks the blank values at some slots of a column as used: they say no more than null. An ID must not be blank.
-func (r *currentRow) useBlanks(c *column, slots []int) {
-	if c.isID {
-		return
-	}
-	for _, slot := range slots {
-		if r.isBlank(slot) {
-			r.used[slot] = true
+// skipEmpty has Extra skip the values of a column that say no more than an absent one: null, and a blank value before the first usable one, whose
+// index may be -1. A blank ID says that something is wrong.
+func (r *currentRow) skipEmpty(c *column, usable int) {
+	for i, slot := range c.slots {
+		isNull := r.values[slot].Kind == jsonscan.Null
+		isBefore := usable < 0 || i < usable
+		isEmpty := isBefore && !c.isID && r.isBlank(slot)
+		if isNull || isEmpty {
+			r.extraSkips[slot] = true
 		}
 	}
 }
@@ -103,15 +87,21 @@ func (r *currentRow) isBlank(slot int) bool {
 	return r.isText(slot) && strings.TrimSpace(r.word(slot)) == ""
 }
 
-// unusableReason returns why no value of a column is usable, or "" if the field may be absent or blank.
-func (r *currentRow) unusableReason(c *column) string {
+// unusable returns why a column has no usable value, or "" if its field may be absent or blank, and the index of the value that is to blame, or -1
+// if the value is missing.
+func (r *currentRow) unusable(c *column) (culprit int, reason string) {
 	if c.isID {
-		return r.idProblem(c)
+		return slices.IndexFunc(c.slots, r.has), r.idProblem(c)
 	}
-	return r.textProblem(c)
+	isForeign := func(slot int) bool { return r.has(slot) && !r.isText(slot) } // an object, a list or a boolean
+	culprit = slices.IndexFunc(c.slots, isForeign)
+	if culprit >= 0 {
+		reason = "is neither a text nor a number"
+	}
+	return culprit, reason
 }
 
-// idProblem returns why no value of a column of IDs is an ID. A column without a name in the contract has no problem.
+// idProblem returns why no value of the column of the ID is an ID. Without a name in the contract the column has no problem.
 func (r *currentRow) idProblem(c *column) string {
 	isState := func(slot int) bool {
 		return r.isText(slot) && r.format.vocabulary.isState(strings.TrimSpace(r.word(slot)))
@@ -126,15 +116,6 @@ func (r *currentRow) idProblem(c *column) string {
 	default:
 		return "is missing"
 	}
-}
-
-// textProblem returns why no value of another column is usable: one is an object, a list or a boolean.
-func (r *currentRow) textProblem(c *column) string {
-	isForeign := func(slot int) bool { return r.has(slot) && !r.isText(slot) }
-	if slices.ContainsFunc(c.slots, isForeign) {
-		return "is neither a text nor a number"
-	}
-	return ""
 }
 
 // setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".

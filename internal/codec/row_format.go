@@ -17,7 +17,7 @@ type rowFormat struct {
 	wholeRow   Place            // of a row that cannot be read at all
 	cursor     []int            // slots of the cursor in the last row
 	only       map[int][]string // by slot, the words of the rows of this listing
-	errors     responses        // what an error in a row says; it has no paths of its own
+	errors     responseFormat   // what an error in a row says; it has no paths of its own
 	op         *table.List
 	zone       *time.Location
 	statuses   map[string][]string
@@ -35,10 +35,10 @@ type column struct {
 }
 
 func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rowFormat {
-	lists := maps.Clone(op.Record)
-	lists[table.LastRow] = cursor
+	byConcept := maps.Clone(op.Record)
+	byConcept[table.LastRow] = cursor
 	f := &rowFormat{
-		paths: compilePaths(lists), only: map[int][]string{}, op: op, zone: zone, statuses: t.WebhookDelivery.Statuses,
+		paths: compilePaths(byConcept), only: map[int][]string{}, op: op, zone: zone, statuses: t.WebhookDelivery.Statuses,
 		vocabulary: compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused),
 	}
 	f.cursor = f.paths.slots[table.LastRow]
@@ -54,7 +54,7 @@ func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *tim
 			})
 		}
 	}
-	f.addErrors(&t.Errors, lists)
+	f.addErrors(&t.Errors, byConcept)
 	for path, words := range op.Only {
 		f.only[f.paths.Add(path)[0]] = words
 	}
@@ -62,12 +62,12 @@ func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *tim
 }
 
 // addErrors adds the places of error codes that no column reads.
-func (f *rowFormat) addErrors(errors *table.Errors, lists map[string][]string) {
+func (f *rowFormat) addErrors(errors *table.Errors, byConcept map[string][]string) {
 	f.errors.errors = errors
 	f.errors.vocabulary = f.vocabulary
 	f.errors.nameKinds = kindsOfNames(nil, errors)
 	isRead := map[string]bool{"": true}
-	for _, list := range lists {
+	for _, list := range byConcept {
 		addAll(isRead, list)
 	}
 	for _, path := range errors.Code {
@@ -78,6 +78,6 @@ func (f *rowFormat) addErrors(errors *table.Errors, lists map[string][]string) {
 		if isRead[object] {
 			object = path
 		}
-		f.errors.codes = append(f.errors.codes, code{slot: f.paths.Add(path)[0], object: f.paths.Add(object)[0]})
+		f.errors.codes = append(f.errors.codes, codePlace{slot: f.paths.Add(path)[0], object: f.paths.Add(object)[0]})
 	}
 }

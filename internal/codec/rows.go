@@ -40,39 +40,39 @@ func newRowReader(format *rowFormat, page *Page, requested int) *rowReader {
 }
 
 // read reads a list of rows. If a response has several lists, the one that comes first in the contract counts.
-func (r *rowReader) read(s *jsonscan.Walker, list int) {
+func (r *rowReader) read(w *jsonscan.Walker, list int) {
 	if r.list >= 0 && r.list < list {
-		s.Skip()
+		w.Skip()
 		return
 	}
 	r.list = list
-	r.start = s.Pos + 1
+	r.start = w.Pos + 1
 	r.tooLong = nil
 	r.lastCursor = ""
 	r.page.Transactions = r.page.Transactions[:0]
 	r.page.Unreadable = nil
 	r.page.Excluded = map[int]bool{}
-	hadDuplicate := s.Repeats // outside the rows
-	for more := s.Open(']'); more; more = s.Next(']') {
-		r.readRow(s)
+	hadDuplicate := w.Repeats // outside the rows
+	for more := w.Open(']'); more; more = w.Next(']') {
+		r.readRow(w)
 	}
-	s.Repeats = hadDuplicate
+	w.Repeats = hadDuplicate
 }
 
 // readRow adds the next row to the page.
-func (r *rowReader) readRow(s *jsonscan.Walker) {
+func (r *rowReader) readRow(w *jsonscan.Walker) {
 	index := len(r.page.Transactions)
 	if index == r.limit {
 		r.tooLong = pageError(fmt.Sprintf("the page has more than %d rows", r.limit))
-		s.Skip()
+		w.Skip()
 		return
 	}
 	if index == 1 {
-		r.reserve(s)
+		r.grow(w)
 	}
 	row := &r.row
-	row.read(s, &r.cache)
-	if s.Err() != nil {
+	row.read(w, &r.cache)
+	if w.Err() != nil {
 		return // and no page
 	}
 	r.page.Transactions = append(r.page.Transactions, row.transaction)
@@ -86,10 +86,10 @@ func (r *rowReader) readRow(s *jsonscan.Walker) {
 	}
 }
 
-// reserve makes room for the rows after the first one, whose length shows how many may follow.
-func (r *rowReader) reserve(s *jsonscan.Walker) {
-	s.Peek()
-	length := s.Pos - r.start
-	rest := len(s.Doc) - s.Pos
+// grow makes room for the rows after the first one, whose length shows how many may follow.
+func (r *rowReader) grow(w *jsonscan.Walker) {
+	w.Peek()
+	length := w.Pos - r.start
+	rest := len(w.Doc) - w.Pos
 	r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/length+1, r.limit))
 }

@@ -5,21 +5,46 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// scan reads a whole response at any depth, and not only where the contract looks. It goes by the names of the contract, and by names that
-// services commonly use. The response is known to be JSON. A scan for failures alone allocates only for strings with escapes.
+// scan walks over a whole response, at any depth, and not only to the paths of the contract. It goes by the names of the contract, and by names
+// that services commonly use. There are two scans, which differ in what they keep:
 //
-// Each method reads one value and returns what the value says about the object around it. IDs are collected in the scan.
+//   - scanForFailure asks whether anything in the response reports a failure, so that an ID does not prove that the message was accepted.
+//   - scanForIDs also keeps the IDs of messages, for a response without an ID at the paths of the contract. The file scan_ids.go has what it adds.
+//
+// Each method reads one value and returns what the value says about the object around it.
 type scan struct {
-	*responses
+	*responseFormat
 
 	text    string
 	scanner jsonscan.Scanner
 
-	seeksIDs bool
+	keepsIDs bool
 	ids      scannedIDs
+}
+
+// newScan returns a scan of a document, which is known to be JSON, and which is given as bytes and as text.
+func (r *responseFormat) newScan(doc []byte, text string) scan {
+	return scan{responseFormat: r, text: text, scanner: jsonscan.Scanner{Doc: doc}}
+}
+
+// scanForFailure returns why anything in a response reports a failure, or "". It allocates only for strings with escapes.
+func (r *responseFormat) scanForFailure(d *document) string {
+	s := r.newScan(d.raw, d.text)
+	return s.value(kindMessage, nil).failure
+}
+
+// scanForIDs returns the IDs of messages in a response, and whether it has the ID of anything other than a request. The message was sent to a
+// number.
+func (r *responseFormat) scanForIDs(doc []byte, to string) (ids []namedID, hasAnyID bool) {
+	s := r.newScan(doc, string(doc))
+	s.keepsIDs = true
+	s.ids.to = phone.ASCIIDigits(to)
+	found := s.value(kindMessage, nil)
+	return s.ids.messages, found.hasAnyID
 }
 
 // finding is what a value says about the object around it.
@@ -27,7 +52,7 @@ type finding struct {
 	failure string // why something in the value reports a failure, or ""
 	accepts bool   // a status, a code or a flag reports success
 
-	// Only a scan for IDs uses these:
+	// Only scanForIDs uses these:
 	namesRecipient bool // the value is the number of the message's recipient
 	hasAnyID       bool // the value is or holds the ID of anything other than a request
 }
@@ -46,14 +71,8 @@ const (
 	incomplete  = "the response says that it is incomplete (partial)"
 )
 
-// scanForFailure returns why anything in a response reports a failure, or "".
-func (r *responses) scanForFailure(d *document) string {
-	s := scan{responses: r, text: d.text, scanner: jsonscan.Scanner{Doc: d.raw}}
-	return s.value(kindMessage, nil).failure
-}
-
-// value reads a value by the kind of its name. The place of the value is at.
-func (s *scan) value(kind nameKind, at *place) finding {
+// value reads the value at a path by the kind of its name.
+func (s *scan) value(kind nameKind, at *scanPath) finding {
 	if kind&kindFailure != 0 {
 		return s.failureMember()
 	}
@@ -69,7 +88,7 @@ func (s *scan) value(kind nameKind, at *place) finding {
 
 // failureMember reads a value that reports a failure unless it is empty. An ID in it belongs to the error.
 func (s *scan) failureMember() finding {
-	e := s.readError()
+	e := s.errorValue()
 	found := finding{hasAnyID: e.hasID}
 	if e.hasContent {
 		found.failure = memberFails
@@ -81,8 +100,8 @@ func (s *scan) failureMember() finding {
 var elementName = []byte("0") //nolint:gochecknoglobals // never written
 
 // list reads the elements of a list. Each has the kind of the list.
-func (s *scan) list(kind nameKind, at *place) (found finding) {
-	element := place{outer: at, name: elementName, isElement: true}
+func (s *scan) list(kind nameKind, at *scanPath) (found finding) {
+	element := scanPath{outer: at, name: elementName, isElement: true}
 	for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
 		found.add(s.value(kind, &element))
 	}
@@ -91,7 +110,7 @@ func (s *scan) list(kind nameKind, at *place) (found finding) {
 
 // object reads an object. Success within a status is that of the object around it. In any other object, such as a message, success and the
 // recipient belong to that object alone.
-func (s *scan) object(kind nameKind, at *place) finding {
+func (s *scan) object(kind nameKind, at *scanPath) finding {
 	isMessage := kind&kindMessage != 0
 	isStatus := kind&kindStatus != 0 && !isMessage
 	enclosing := len(s.ids.bare)
@@ -104,12 +123,12 @@ func (s *scan) object(kind nameKind, at *place) finding {
 	return finding{failure: members.failure, accepts: isStatus && members.accepts, hasAnyID: members.hasAnyID}
 }
 
-// member reads a member of the object at a place.
-func (s *scan) member(object *place, isInStatus bool) finding {
+// member reads a member of the object at a path.
+func (s *scan) member(object *scanPath, isInStatus bool) finding {
 	name := s.scanner.Name()
-	at := place{outer: object, name: name}
+	at := scanPath{outer: object, name: name}
 	kind := s.kindOf(name)
-	if s.isClaimed(&at) {
+	if s.isExempt(&at) {
 		kind = 0
 	}
 	if isInStatus && kind&(kindSentence|kindAnyID|kindRequestID) == 0 {
@@ -118,21 +137,21 @@ func (s *scan) member(object *place, isInStatus bool) finding {
 	return s.value(kind, &at)
 }
 
-// isClaimed reports whether the contract reads something other than the common meaning at a place.
-func (s *scan) isClaimed(at *place) bool {
-	if len(s.claimed) == 0 {
+// isExempt reports whether the contract reads something other than the common meaning at a path.
+func (s *scan) isExempt(at *scanPath) bool {
+	if len(s.exempt) == 0 {
 		return false
 	}
 	var buffer [64]byte
-	path, isPath := at.appendPath(buffer[:0])
-	return isPath && s.claimed[string(path)]
+	path, isPath := at.appendTo(buffer[:0])
+	return isPath && s.exempt[string(path)]
 }
 
 // scalar reads a text, a number, true, false or null.
-func (s *scan) scalar(kind nameKind, at *place, v value) finding {
+func (s *scan) scalar(kind nameKind, at *scanPath, v value) finding {
 	const state = kindSuccess | kindPartial | kindStatus | kindStatusPart | kindCode
 	isState := kind&state != 0
-	isRelevant := isState || s.seeksIDs
+	isRelevant := isState || s.keepsIDs
 	if v.Kind <= jsonscan.Null || !isRelevant {
 		return finding{}
 	}
@@ -181,5 +200,3 @@ func (s *scan) fails(kind nameKind, word, class string) bool {
 		return s.vocabulary.refuses(word) || commonlyRefuses(word)
 	}
 }
-
-func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789+-.") == "" }

@@ -7,7 +7,10 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// errorContent is what the value at the place of an error holds.
+// Within an error, such as {"error": {"code": 0, "details": []}}, other rules hold than around it: any value reports the error, whatever its name,
+// unless it says that there is no error.
+
+// errorContent is what a value within an error holds.
 type errorContent struct {
 	hasContent bool // it reports an error
 	hasID      bool
@@ -18,15 +21,29 @@ func (e *errorContent) add(other errorContent) {
 	e.hasID = e.hasID || other.hasID
 }
 
-// readError reads the value at the place of an error. Null, false, zero, a success word, and lists or objects of only these report no
-// error. Neither does an object with a success code.
-func (s *scan) readError() (e errorContent) {
+// holdsError reports whether the value at the place of an error reports one.
+func (r *responseFormat) holdsError(d *document, slot int) bool {
+	v := d.values[slot]
+	if !d.has(slot) {
+		return false
+	}
+	if v.IsScalar() {
+		return !r.saysNoError(strings.TrimSpace(d.word(slot)))
+	}
+	text := d.text[v.Start:v.End]
+	s := r.newScan([]byte(text), text)
+	return s.errorValue().hasContent
+}
+
+// errorValue reads an error, or a value within one. Null, false, zero, a success word, and lists or objects of only these report no error.
+// Neither does an object with a success code.
+func (s *scan) errorValue() (e errorContent) {
 	switch c := s.scanner.Peek(); c {
 	case '{':
-		return s.readErrorObject()
+		return s.errorObject()
 	case '[':
 		for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
-			e.add(s.readError())
+			e.add(s.errorValue())
 		}
 	default:
 		v := s.scanner.Scalar(c)
@@ -35,14 +52,14 @@ func (s *scan) readError() (e errorContent) {
 	return e
 }
 
-func (s *scan) readErrorObject() (e errorContent) {
+func (s *scan) errorObject() (e errorContent) {
 	hasSuccessCode := false
 	for more := s.scanner.Open('}'); more; more = s.scanner.Next('}') {
 		kind := s.kindOf(s.scanner.Name())
 		if kind&kindCode != 0 && s.isSuccessCodeNext() {
 			hasSuccessCode = true
 		}
-		member := s.readError()
+		member := s.errorValue()
 		if member.hasContent && kind&kindAnyID != 0 {
 			member.hasID = true
 		}
@@ -52,20 +69,6 @@ func (s *scan) readErrorObject() (e errorContent) {
 		e.hasContent = false
 	}
 	return e
-}
-
-// holdsError reports whether the value at the place of an error reports one.
-func (r *responses) holdsError(d *document, slot int) bool {
-	v := d.values[slot]
-	if !d.has(slot) {
-		return false
-	}
-	if v.IsScalar() {
-		return !r.saysNoError(strings.TrimSpace(d.word(slot)))
-	}
-	text := d.text[v.Start:v.End]
-	s := scan{responses: r, text: text, scanner: jsonscan.Scanner{Doc: []byte(text)}}
-	return s.readError().hasContent
 }
 
 // isSuccessCodeNext reports whether the next value is a success code. It does not read the value.
@@ -80,7 +83,7 @@ func (s *scan) isSuccessCodeNext() bool {
 }
 
 // saysNoError reports whether the word at the place of an error says that there is no error.
-func (r *responses) saysNoError(word string) bool {
+func (r *responseFormat) saysNoError(word string) bool {
 	_, isSuccess := r.meaning(word)
 	switch {
 	case isSuccess, strings.Trim(word, "0.") == "", strings.EqualFold(word, "false"):

@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"github.com/messaging-service/messaging-go/internal/jsonscan"
-	"github.com/messaging-service/messaging-go/internal/phone"
-)
+import "github.com/messaging-service/messaging-go/internal/phone"
 
 // scannedIDs are the IDs that a scan finds by their names.
 type scannedIDs struct {
@@ -17,25 +14,15 @@ type scannedIDs struct {
 // namedID is the ID of a message that was found by its name. The path is "" if no contract can have it.
 type namedID struct{ path, id string }
 
-// scanForIDs returns the IDs of messages in a response, and whether it has the ID of anything other than a request.
-func (r *responses) scanForIDs(doc []byte, to string) (ids []namedID, hasAnyID bool) {
-	s := scan{
-		responses: r, text: string(doc), scanner: jsonscan.Scanner{Doc: doc},
-		seeksIDs: true, ids: scannedIDs{to: phone.ASCIIDigits(to)},
-	}
-	found := s.value(kindMessage, nil)
-	return s.ids.messages, found.hasAnyID
-}
-
 // id returns what a word that reports no state says, and keeps it if it is an ID.
-func (s *scan) id(kind nameKind, at *place, v value, word string) finding {
+func (s *scan) id(kind nameKind, at *scanPath, v value, word string) finding {
 	if s.ids.isRecipient(word) {
 		return finding{namesRecipient: true}
 	}
 	if kind&kindAnyID == 0 || !s.vocabulary.isID(v, word) {
 		return finding{}
 	}
-	path, _ := at.appendPath(nil)
+	path, _ := at.appendTo(nil)
 	s.ids.add(kind, namedID{path: string(path), id: word})
 	return finding{hasAnyID: true}
 }

@@ -2,40 +2,24 @@ package codec
 
 import (
 	"net/url"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Send is one operation that sends a message. It is safe for concurrent use.
 type Send struct {
-	encoding
+	requestFormat
 
-	op                *table.Send
-	section           string              // of the contract
-	fields            map[string]field    // by concept, of those that the service has
-	constants         []member            // of every request
-	encodingConstants map[string][]member // of a text that takes an encoding
-	wrap              string              // the name of a message in the shape of another platform; "" is the top level
+	op            *table.Send
+	fields        map[string]field    // by concept, of those that the service has
+	constants     []member            // of every request
+	textConstants map[string][]member // by the encoding that the text of an SMS takes
+	wrap          string              // the name of a message in the shape of another platform; "" is the top level
 
-	responses responses
-	slots     responseSlots
-	lists     []*messageList // the outermost ones
-	adjacent  []adjacent     // for each path of the ID or, if the contract has no IDs, of the status
-	buffers   *sync.Pool     // of the values in a response
-	idFinder  *idFinder      // nil unless IDs may be found by their names
+	responses *messageFormat
+	idFormats *idFormats // nil unless IDs may be found by their names
 }
-
-// responseSlots are the slots of what a response to a send says.
-type responseSlots struct {
-	id, request, reference, recipient, status, parts, operator []int
-	unitCost, cost, balance, currency                          []int
-}
-
-// adjacent holds the slots of references and recipients in the object that names the message, where the contract does not look for them.
-type adjacent struct{ references, recipients []int }
 
 // field is a field of a request.
 type field struct {
@@ -51,10 +35,9 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if requests carry no key pair.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
-		op:       op,
-		section:  sectionOf(t, op),
-		buffers:  new(sync.Pool),
+		requestFormat: newRequestFormat(t, &op.Operation, "POST", target, pair),
+		op:            op,
+		responses:     compileMessageFormat(t, op, sectionOf(t, op)),
 	}
 	s.ttl = op.TTL
 	if op.Wrap != nil {
@@ -62,8 +45,6 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	}
 	s.compileFields()
 	s.compileConstants()
-	s.compileResponses(t)
-	s.compileLists()
 	return s
 }
 
@@ -99,62 +80,10 @@ func (s *Send) compileFields() {
 func (s *Send) compileConstants() {
 	s.constants = s.compileMembers(s.op.Constants)
 	s.reserve(s.constants)
-	s.encodingConstants = map[string][]member{}
+	s.textConstants = map[string][]member{}
 	for _, encoding := range []string{table.GSM, table.Unicode} {
 		constants := s.compileMembers(s.op.FieldConstants[encoding])
-		s.encodingConstants[encoding] = constants
+		s.textConstants[encoding] = constants
 		s.reserve(constants)
 	}
-}
-
-// compileResponses compiles the paths of a response.
-func (s *Send) compileResponses(t *table.Table) {
-	lists := s.op.Paths()
-	lists["to"] = recipientNames(s.op.Fields["to"], t.SMSList.Record["to"])
-	known := compileVocabulary(t, s.op.Accepted, s.op.Refused)
-	s.responses = compileResponses(lists, nil, nil, known, &t.Errors)
-	slots := s.responses.slots
-	s.slots = responseSlots{
-		id:        slots["id"],
-		request:   slots["request"],
-		reference: slots["reference"],
-		recipient: slots["to"],
-		status:    slots["status"],
-		parts:     slots["parts"],
-		operator:  slots["operator"],
-		unitCost:  slots["unitCost"],
-		cost:      slots["cost"],
-		balance:   slots["balance"],
-		currency:  slots["currency"],
-	}
-	reserved := map[string]bool{}
-	for _, paths := range lists {
-		addAll(reserved, paths)
-	}
-	addAll(reserved, t.Errors.Code)
-	places := lists["id"]
-	if len(places) == 0 {
-		places = lists["status"]
-	}
-	for _, place := range places {
-		s.adjacent = append(s.adjacent, adjacent{
-			references: s.responses.Add(adjacentPaths(place, lists["reference"], reserved)...),
-			recipients: s.responses.Add(adjacentPaths(place, lists["to"], reserved)...),
-		})
-	}
-}
-
-// recipientNames returns the names under which a response may repeat the recipient: those of the request and of a listed row.
-func recipientNames(field string, listed []string) (names []string) {
-	for _, path := range append([]string{field}, listed...) {
-		parts := slices.DeleteFunc(strings.Split(path, "."), table.IsPosition)
-		if len(parts) == 0 {
-			continue
-		}
-		name := parts[len(parts)-1]
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -1,7 +1,9 @@
 package codec
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,16 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// isTrue and isFalse report whether a word says so, as services write it.
-func isTrue(word string) bool { return isOneOf(word, "true", "1", "yes") }
-
-func isFalse(word string) bool { return isOneOf(word, "false", "0", "no") }
-
-func isOneOf(word string, words ...string) bool {
-	return slices.Contains(words, strings.ToLower(strings.TrimSpace(word)))
-}
-
-// vocabulary holds the words by which a service accepts and refuses messages.
+// vocabulary holds the words of a contract by which a service accepts and refuses messages.
 type vocabulary struct {
 	accepted, refused []string
 	undelivered       []string // the words of the delivery statuses failed, expired and rejected
@@ -73,14 +66,14 @@ func (v *vocabulary) refuses(word string) bool {
 	return refused > accepted || isFalse
 }
 
-// isID reports whether a value can be the ID of a message. A state and an error code are none: a response may have them in the place of an ID.
+// isID reports whether a value can be the ID of a message. A state or an error code cannot, even if a response has it in the place of an ID.
 func (v *vocabulary) isID(found value, word string) bool {
 	word = strings.TrimSpace(word)
 	isText := found.IsScalar() && found.Kind != jsonscan.Boolean
 	switch {
 	case !isText, !isPrintable(word):
 		return false
-	case table.IsCode(word):
+	case table.IsCode(word): // most IDs
 	case table.IsPlaceholder(word), strings.ContainsFunc(word, unicode.IsSpace):
 		return false
 	}
@@ -103,4 +96,63 @@ func isPrintable(word string) bool {
 		}
 	}
 	return true
+}
+
+// The words from here on are common among services, and belong to no contract.
+
+func isTrue(word string) bool { return isOneOf(word, "true", "1", "yes") }
+
+func isFalse(word string) bool { return isOneOf(word, "false", "0", "no") }
+
+func isOneOf(word string, words ...string) bool {
+	return slices.Contains(words, strings.ToLower(strings.TrimSpace(word)))
+}
+
+func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789+-.") == "" }
+
+// isFailedHTTPStatus reports whether a code is an HTTP status of a failure.
+func isFailedHTTPStatus(word string) bool {
+	const digits = "0123456789"
+	if len(word) != 3 || strings.Trim(word, digits) != "" {
+		return false
+	}
+	return word[0] == '4' || word[0] == '5'
+}
+
+// isHTTPStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden", which a proxy may write.
+func isHTTPStatus(text string) bool {
+	texts := []string{"forbidden", "not found", "method not allowed", "gone"}
+	if slices.Contains(texts, strings.ToLower(text)) {
+		return true
+	}
+	number, _, _ := strings.Cut(text, " ")
+	status, err := strconv.Atoi(number)
+	return err == nil && status >= 100 && status < 600
+}
+
+// refusingParts are parts of the words and codes by which services report a failure.
+var refusingParts = []string{ //nolint:gochecknoglobals // never written
+	"fail", "reject", "error", "fault", "exception", "invalid", "denied", "forbid", "undeliv", "expired", "insufficient", "unauthor", "blocked",
+	"notallowed", "notfound", "illegal",
+}
+
+// commonlyRefuses reports whether a word or a code reports a failure, such as FAILED_CREDIT or InvalidParameter. A sentence does not count:
+// it may speak of something else.
+func commonlyRefuses(word string) bool {
+	const longest = 48
+	if len(word) > longest {
+		return false
+	}
+	var buffer [longest]byte
+	folded := foldName(buffer[:0], []byte(word), longest)
+	isNegated := bytes.HasPrefix(folded, []byte("no")) && !bytes.HasPrefix(folded, []byte("not")) // such as NO_ERROR
+	if isNegated {
+		return false
+	}
+	for _, part := range refusingParts {
+		if bytes.Contains(folded, []byte(part)) {
+			return true
+		}
+	}
+	return false
 }

@@ -22,15 +22,15 @@ type element struct {
 }
 
 // readLists adds to m what the elements of lists say. So far m is what the response says with the first element of each list.
-func (s *Send) readLists(m *message, d *document, lists []*messageList) {
+func (f *messageFormat) readLists(m *message, d *document, lists []*messageList) {
 	for _, l := range lists {
-		kind := d.values[s.responses.At(l.path).Slot].Kind
+		kind := d.values[f.At(l.path).Slot].Kind
 		hasSeveral := d.values[l.second].Kind != jsonscan.Absent
 		switch {
 		case !hasSeveral:
-			s.readLists(m, d, l.inner)
+			f.readLists(m, d, l.inner)
 		case kind == jsonscan.List:
-			s.readList(m, d, l)
+			f.readList(m, d, l)
 		default: // an object with numbers as names, whose members are not read one by one
 			m.setMixed()
 		}
@@ -38,8 +38,8 @@ func (s *Send) readLists(m *message, d *document, lists []*messageList) {
 }
 
 // readList adds to m what the elements of a list say. Unless they are the parts of one message, the response proves nothing.
-func (s *Send) readList(m *message, d *document, l *messageList) {
-	elements := s.readElements(d, l)
+func (f *messageFormat) readList(m *message, d *document, l *messageList) {
+	elements := f.readElements(d, l)
 	haveOutcome := false
 	for i := range elements {
 		m.addNames(&elements[i].Response)
@@ -66,10 +66,10 @@ func (r *Response) addNames(with *Response) {
 }
 
 // readElements reads the elements of a list, up to maxParts+1 of them.
-func (s *Send) readElements(d *document, l *messageList) (elements []element) {
-	list := s.responses.At(l.path)
-	first := s.responses.At(join(l.path, firstElement))
-	outcomes := s.outcomesIn(first)
+func (f *messageFormat) readElements(d *document, l *messageList) (elements []element) {
+	list := f.At(l.path)
+	first := f.At(join(l.path, firstElement))
+	outcomes := f.outcomesIn(first)
 	below := list.Slots()[1:] // without the list itself
 
 	alone := *d // the response as if the list held one element alone
@@ -78,8 +78,8 @@ func (s *Send) readElements(d *document, l *messageList) (elements []element) {
 	w.Pos = d.values[list.Slot].Start
 	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
 		alone.readElement(w, first, below)
-		e := element{message: s.readMessage(&alone), hasOutcome: alone.hasAny(outcomes)}
-		s.readLists(&e.message, &alone, l.inner)
+		e := element{message: f.readMessage(&alone), hasOutcome: alone.hasAny(outcomes)}
+		f.readLists(&e.message, &alone, l.inner)
 		elements = append(elements, e)
 	}
 	return elements
@@ -96,9 +96,9 @@ func (d *document) readElement(w *jsonscan.Walker, first *jsonscan.Node, below [
 }
 
 // outcomesIn returns the slots of the IDs, statuses and error codes at a node and below it.
-func (s *Send) outcomesIn(n *jsonscan.Node) []int {
-	outcomes := slices.Concat(s.slots.id, s.slots.status)
-	for _, code := range s.responses.codes {
+func (f *messageFormat) outcomesIn(n *jsonscan.Node) []int {
+	outcomes := slices.Concat(f.slots["id"], f.slots["status"])
+	for _, code := range f.codes {
 		outcomes = append(outcomes, code.slot)
 	}
 	inNode := n.Slots()
@@ -106,35 +106,19 @@ func (s *Send) outcomesIn(n *jsonscan.Node) []int {
 	return slices.DeleteFunc(outcomes, isOutside)
 }
 
-// areParts reports whether the elements of a list are the parts of one message: there are at most maxParts, and all accept the message.
-// All may refuse it if the contract has a * for them: then it says itself that each element counts.
+// areParts reports whether the elements of a list are the parts of one message: there are at most maxParts, and all accept the message and have
+// a status, or none has. All may refuse it if the contract has a * for them: then it says itself that each element counts.
 func areParts(elements []element, hasWildcard, haveStatus bool) bool {
-	switch {
-	case len(elements) > maxParts:
+	if len(elements) > maxParts {
 		return false
-	case hasWildcard && claimAll(elements, Refuses):
-		return true
-	default:
-		return claimAll(elements, Accepts) && haveStatusAlike(elements, haveStatus)
 	}
-}
-
-// claimAll reports whether all elements make a claim.
-func claimAll(elements []element, claim Claim) bool {
+	allAccept := true
+	allRefuse := true
 	for i := range elements {
-		if elements[i].Claim != claim {
-			return false
-		}
+		e := &elements[i]
+		isAccepted := e.Claim == Accepts && e.status.isPresent == haveStatus
+		allAccept = allAccept && isAccepted
+		allRefuse = allRefuse && e.Claim == Refuses
 	}
-	return true
-}
-
-// haveStatusAlike reports whether all elements have a status, or none has.
-func haveStatusAlike(elements []element, haveStatus bool) bool {
-	for i := range elements {
-		if elements[i].status.isPresent != haveStatus {
-			return false
-		}
-	}
-	return true
+	return allAccept || hasWildcard && allRefuse
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// node is a value in a JSON body: the value of a member, an object, or a list. The names recipient.name and recipient.numbers.0 make the
+// bodyNode is a value in a JSON body: the value of a member, an object, or a list. The names recipient.name and recipient.numbers.0 make the
 // object recipient with the children name and numbers, which is a list.
-type node struct {
-	key      string // the name in the object around it, or the position in the list around it
-	member   member // whose value it is, unless it has children
-	children []node // of an object or a list, in the order of the members
+type bodyNode struct {
+	key      string     // the name in the object around it, or the position in the list around it
+	member   member     // whose value it is, unless it has children
+	children []bodyNode // of an object or a list, in the order of the members
 }
 
 // treeOf returns the object that holds some members.
-func treeOf(members []member) *node {
-	object := &node{children: make([]node, 0, len(members))}
+func treeOf(members []member) *bodyNode {
+	object := &bodyNode{children: make([]bodyNode, 0, len(members))}
 	for i := range members {
 		m := &members[i]
 		if m.isPath {
@@ -30,7 +30,7 @@ func treeOf(members []member) *node {
 }
 
 // addAt adds a member at a path below the node.
-func (n *node) addAt(path string, m *member) {
+func (n *bodyNode) addAt(path string, m *member) {
 	key, rest, isNested := strings.Cut(path, ".")
 	if isNested {
 		n.branch(key).addAt(rest, m)
@@ -40,30 +40,30 @@ func (n *node) addAt(path string, m *member) {
 }
 
 // addLeaf adds the value of a member. CheckNames has refused a contract with another value at the key.
-func (n *node) addLeaf(key string, m *member) {
-	n.children = append(n.children, node{key: key, member: *m})
+func (n *bodyNode) addLeaf(key string, m *member) {
+	n.children = append(n.children, bodyNode{key: key, member: *m})
 }
 
 // branch returns the object or the list at a key. If the node has none there, it adds one, which the caller must fill. The next addition to
 // the node may move it.
-func (n *node) branch(key string) *node {
+func (n *bodyNode) branch(key string) *bodyNode {
 	for i := range n.children {
 		child := &n.children[i]
 		if child.key == key && !child.isLeaf() {
 			return child
 		}
 	}
-	n.children = append(n.children, node{key: key})
+	n.children = append(n.children, bodyNode{key: key})
 	return &n.children[len(n.children)-1]
 }
 
-func (n *node) isLeaf() bool { return len(n.children) == 0 }
+func (n *bodyNode) isLeaf() bool { return len(n.children) == 0 }
 
 // isList reports whether the node is a list: its first key is a position.
-func (n *node) isList() bool { return !n.isLeaf() && table.IsPosition(n.children[0].key) }
+func (n *bodyNode) isList() bool { return !n.isLeaf() && table.IsPosition(n.children[0].key) }
 
 // appendTo writes the node as JSON.
-func (n *node) appendTo(out []byte) []byte {
+func (n *bodyNode) appendTo(out []byte) []byte {
 	switch {
 	case n.isLeaf():
 		return n.member.appendValue(out)
@@ -74,7 +74,7 @@ func (n *node) appendTo(out []byte) []byte {
 	}
 }
 
-func (n *node) appendObject(out []byte) []byte {
+func (n *bodyNode) appendObject(out []byte) []byte {
 	out = append(out, '{')
 	for i := range n.children {
 		child := &n.children[i]
@@ -87,7 +87,7 @@ func (n *node) appendObject(out []byte) []byte {
 	return append(out, '}')
 }
 
-func (n *node) appendList(out []byte) []byte {
+func (n *bodyNode) appendList(out []byte) []byte {
 	out = append(out, '[')
 	for i, element := range n.elements() {
 		if i > 0 {
@@ -103,7 +103,7 @@ func (n *node) appendList(out []byte) []byte {
 }
 
 // elements returns the children of a list by their positions. A position without a child is nil: the message has no value for it.
-func (n *node) elements() (elements []*node) {
+func (n *bodyNode) elements() (elements []*bodyNode) {
 	for i := range n.children {
 		child := &n.children[i]
 		position, _ := strconv.Atoi(child.key) // CheckNames has refused other keys in a list

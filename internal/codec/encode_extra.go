@@ -2,11 +2,7 @@ package codec
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +11,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// extraMembers returns the extra fields of a message in the order of their names, and adds what is wrong with them.
+// extraMembers returns the extra fields of a message in the order of their names, and adds their problems.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	if len(call.Extra) == 0 {
 		return nil // the usual case; sorting would allocate
@@ -50,17 +46,17 @@ func (s *Send) checkExtraName(call *wire.Call, name string, fieldNames []string)
 	}
 }
 
-// extraMember returns an extra field as it is written, and what is wrong with its value.
+// extraMember returns an extra field as it is written, and why its value is invalid, or "".
 func (s *Send) extraMember(call *wire.Call, name string) (m member, reason string) {
 	value := call.Extra[name]
 	if s.isJSON() || s.isWrapped(call) {
-		m, reason = encoded(value)
+		m, reason = jsonMember(value)
 		m.name = name
 		return m, reason
 	}
-	text, ok := plain(value)
+	text, ok := plainText(value)
 	if !ok {
-		return member{name: name}, "must be a string, a number or a boolean with the encoding " + s.kind
+		return member{name: name}, "must be a string, a number or a boolean with the encoding " + s.encoding
 	}
 	return member{name: name, text: text}, wire.CheckText(text)
 }
@@ -86,21 +82,12 @@ func (s *Send) payloads(call *wire.Call) (names []string) {
 		}
 	}
 	for _, payload := range present {
-		if hasAll(payload, present) {
+		isOther := func(part wire.Payload) bool { return !payload.Has(part.Essential) }
+		if !slices.ContainsFunc(present, isOther) {
 			return nil
 		}
 	}
 	return names
-}
-
-// hasAll reports whether a payload has the essential concepts of all parts.
-func hasAll(payload wire.Payload, parts []wire.Payload) bool {
-	for _, part := range parts {
-		if !payload.Has(part.Essential) {
-			return false
-		}
-	}
-	return true
 }
 
 // hasValue reports whether a message has a text for a concept, or an extra field with its name.
@@ -135,36 +122,4 @@ func (s *Send) namesOf(call *wire.Call) []string {
 		}
 	}
 	return names
-}
-
-// encoded returns a value as JSON, and what is wrong with it.
-func encoded(value any) (m member, reason string) {
-	raw, err := wire.EncodeText(value)
-	if err != nil {
-		return m, fmt.Sprintf("cannot be encoded as JSON: %T", err)
-	}
-	return member{raw: raw}, wire.CheckJSON(raw)
-}
-
-// plain returns a string, a number or a boolean as text. It reports false for any other value.
-func plain(value any) (string, bool) {
-	if n, ok := value.(json.Number); ok {
-		return n.String(), json.Valid([]byte(n))
-	}
-	switch v := reflect.ValueOf(value); {
-	case v.Kind() == reflect.String:
-		return v.String(), true
-	case v.Kind() == reflect.Bool:
-		return strconv.FormatBool(v.Bool()), true
-	case v.CanInt():
-		return strconv.FormatInt(v.Int(), 10), true
-	case v.CanUint():
-		return strconv.FormatUint(v.Uint(), 10), true
-	case v.CanFloat():
-		f := v.Float()
-		isFinite := !math.IsNaN(f) && !math.IsInf(f, 0)
-		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), isFinite
-	default:
-		return "", false
-	}
 }
