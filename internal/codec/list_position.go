@@ -17,8 +17,8 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// savedPosition is what a program keeps of a listing as text, to go on from there: where the page begins, the options of the listing, and which row
-// came last before it.
+// savedPosition is the place in a listing that a program keeps as text, to go on from there: where the page begins, the options of the listing,
+// and which row came last before it.
 type savedPosition struct {
 	Page   int    `json:"page,omitempty"`
 	Rows   int    `json:"rows,omitempty"`

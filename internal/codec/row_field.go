@@ -16,8 +16,8 @@ func (r *currentRow) fillFields() {
 	}
 }
 
-// fillField sets the field of a column to the first of its values that is usable or, if none is, to the first blank one. A value of another kind,
-// and a missing ID, are reported if no value is usable.
+// fillField sets the field of a column to the first of its values that is usable or, if none is, to the first blank one. If no value is usable,
+// it reports a missing ID and a value of another kind.
 func (r *currentRow) fillField(c *column, field any) {
 	isUsable := func(slot int) bool { return r.isUsable(c, slot) }
 	usable := slices.IndexFunc(c.slots, isUsable)
@@ -55,8 +55,8 @@ func (r *currentRow) reportField(c *column, index int, reason string) {
 	r.report(UnreadableError{Place: place, Reason: reason})
 }
 
-// skipEmpty has Extra skip the values of a column that say no more than an absent one: null, and a blank value before the first usable one, whose
-// index may be -1. A blank ID says that something is wrong.
+// skipEmpty makes Extra skip the values of a column that say no more than an absent one: nulls, and blank values before the first usable one,
+// whose index is -1 if there is none. A blank ID is kept.
 func (r *currentRow) skipEmpty(c *column, usable int) {
 	for i, slot := range c.slots {
 		isNull := r.values[slot].Kind == jsonscan.Null
@@ -87,8 +87,8 @@ func (r *currentRow) isBlank(slot int) bool {
 	return r.isText(slot) && strings.TrimSpace(r.word(slot)) == ""
 }
 
-// unusable returns why a column has no usable value, or "" if its field may be absent or blank, and the index of the value that is to blame, or -1
-// if the value is missing.
+// unusable returns why a column has no usable value, and the index of the value to blame, or -1 if the value is missing. The reason is "" if the
+// field may be absent or blank.
 func (r *currentRow) unusable(c *column) (culprit int, reason string) {
 	if c.isID {
 		return slices.IndexFunc(c.slots, r.has), r.idProblem(c)

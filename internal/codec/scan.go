@@ -9,13 +9,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// scan walks over a whole response, at any depth, and not only to the paths of the contract. It goes by the names of the contract, and by names
-// that services commonly use. There are two scans, which differ in what they keep:
+// scan goes through a whole response, at any depth, and not only to the paths of the contract. It goes by the names of members: those of the
+// contract, and those that services commonly use. There are two scans, which differ in what they keep:
 //
-//   - scanForFailure asks whether anything in the response reports a failure, so that an ID does not prove that the message was accepted.
-//   - scanForIDs also keeps the IDs of messages, for a response without an ID at the paths of the contract. The file scan_ids.go has what it adds.
+//   - scanForFailure asks whether anything reports a failure. If so, an ID does not prove that the message was accepted.
+//   - scanForIDs also keeps the IDs of messages, for a response without an ID at the paths of the contract (see scan_ids.go).
 //
-// Each method reads one value and returns what the value says about the object around it.
+// Each method reads one value, and returns what the value says about the object around it.
 type scan struct {
 	*responseFormat
 

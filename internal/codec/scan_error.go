@@ -7,8 +7,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Within an error, such as {"error": {"code": 0, "details": []}}, other rules hold than around it: any value reports the error, whatever its name,
-// unless it says that there is no error.
+// Within an error, such as {"error": {"reason": "credit"}}, other rules hold than outside: any value reports the error, whatever its name, unless
+// it says that there is no error.
 
 // errorContent is what a value within an error holds.
 type errorContent struct {
