@@ -17,7 +17,8 @@
 //   - Which ID may it be, if the contract has no path to it? recognize.go asks scan_ids.go.
 //
 // For each page of a listing, List.Decode (page.go) reads the rows in the same pass (rows.go). hints.go looks for a failure outside the rows,
-// page_end.go for the next page, and page_missing.go for signs of missing rows.
+// page_end.go for the next page (link.go follows links), and page_missing.go for signs of missing rows. list_position.go saves the place in a
+// listing.
 //
 // For each row, row.go finds its values. row_field.go fills the transaction, row_status.go says what became of the message, and row_extra.go
 // keeps the rest.
