@@ -190,3 +190,15 @@ func FormatTime(at time.Time, form string, zone *time.Location) string {
 		return at.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 	}
 }
+
+// UnitOf returns the unit of a duration, "ms", "s" or "m", and its name.
+func UnitOf(word string) (unit time.Duration, name string) {
+	switch word {
+	case "ms":
+		return time.Millisecond, "milliseconds"
+	case "m":
+		return time.Minute, "minutes"
+	default:
+		return time.Second, "seconds"
+	}
+}
