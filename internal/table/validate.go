@@ -149,7 +149,7 @@ func (s Send) validateStatus(problems *Problems, operation string) {
 }
 
 func (s Send) validateResponse(problems *Problems, path string) {
-	isStarred := func(path string) bool { return WithoutEvery(path) != path }
+	isStarred := func(place string) bool { return WithoutEvery(place) != place }
 	for concept, paths := range sorted(s.Response) {
 		if concept == "id" || concept == "status" {
 			continue
