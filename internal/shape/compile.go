@@ -64,7 +64,6 @@ func (s *Shapes) add(t reflect.Type) {
 	delete(s.incomplete, t)
 }
 
-// addFields adds the fields of a struct to its object.
 func (s *Shapes) addFields(o *object, fields []field) {
 	for _, f := range fields {
 		if len(f.path) > 0 {

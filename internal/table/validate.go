@@ -81,7 +81,6 @@ func (o *Operation) validate(problems *Problems, operation, key string, names ma
 	o.validateConstants(problems, operation+".constants", o.Constants)
 }
 
-// validateConstants checks the constants of a request.
 func (o *Operation) validateConstants(problems *Problems, path string, constants map[string]any) {
 	for name, value := range sorted(constants) {
 		problems.add(join(path, name), o.requestNameFault(name))
