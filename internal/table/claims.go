@@ -45,7 +45,6 @@ func (s *Send) displaceDefaults(defaults *Send, pair KeyPair) {
 	}
 }
 
-// displaceDefaults displaces default names of parameters.
 func (l *List) displaceDefaults(defaults *List, pair KeyPair) {
 	c := newClaims(&l.Operation, pair)
 	essential := []string{l.Paging.By}
