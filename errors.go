@@ -208,23 +208,29 @@ type Error struct {
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	classes []error // the sentinels that it matches, besides those of the verdict
-	cause   error
-	reason  string // what this library found, where status and cause do not say it
+	// What errors.Is and errors.As find.
+	cause    error
+	classes  []error       // the sentinels that it matches, besides those of the verdict
+	byCode   bool          // the class comes from a code of the contract
+	platform platformClass // of the code of a message of chat app 2, or zero
 
-	read          bool          // a read has no verdict
-	settled       bool          // it is the error of Settle
-	noCredentials bool          // the client has none for the channel
-	hasMessage    bool          // see Ambiguous
-	isPage        bool          // the response is neither in the form of the contract nor empty
-	repeatable    bool          // of a response that proves that nothing was processed, or of a read that may end better
-	unlisted      bool          // the channel has no listing that could settle an unknown outcome
-	byCode        bool          // the class comes from a code of the contract
-	platform      platformClass // of the code of a message of chat app 2, or zero
-	guardReason   string        // why a guard stopped the message, or ""
-	localWait     bool          // the service did not ask for RetryAfter: it is a wait of the library, of a guard or of a class of codes
-	safeMessage   string        // what may be shown of Message
-	hidesIDs      bool          // Code and RequestID must not be shown
+	// The call.
+	read          bool // a read has no verdict
+	settled       bool // it is the error of Settle
+	unlisted      bool // the channel has no listing that could settle an unknown outcome
+	noCredentials bool // the client has none for the channel
+
+	// The outcome.
+	repeatable bool // nothing was processed, or it is a read that may end better
+	hasMessage bool // see Ambiguous
+	isPage     bool // the response is neither in the form of the contract nor empty
+
+	// The text.
+	reason      string // what this library found, where status and cause do not say it
+	guardReason string // why a guard stopped the message, or ""
+	safeMessage string // what may be shown of Message
+	hidesIDs    bool   // Code and RequestID must not be shown
+	localWait   bool   // the service did not ask for RetryAfter: it is a wait of the library, of a guard or of a class of codes
 }
 
 // Ambiguous reports whether the response contradicts itself: it does not prove that the message was accepted, and yet it names a message,
@@ -242,13 +248,13 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 		failed.localWait = true
 	}
 	if out.Interrupted != nil {
-		failed.interrupted(out.Interrupted)
+		failed.addInterruption(out.Interrupted)
 	}
 	return failed
 }
 
-// interrupted adds why there was no other attempt.
-func (e *Error) interrupted(why error) {
+// addInterruption adds why there was no other attempt.
+func (e *Error) addInterruption(why error) {
 	e.cause = errors.Join(why, e.cause)
 	e.reason = "another attempt could not begin"
 }

@@ -31,7 +31,7 @@ type job[M any] struct {
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
 func (j *job[M]) interrupt(why error) {
 	if e, ok := errors.AsType[*Error](j.Err); ok && why != nil {
-		e.interrupted(why)
+		e.addInterruption(why)
 	}
 }
 

@@ -30,7 +30,7 @@ type throttle struct {
 	mu             sync.Mutex // guards all fields
 	state          throttleState
 	limiter        *rate.Limiter // nil until the throttle first turns on
-	losesMessages  bool          // a throttled message was left unknown. The throttle is careful from then on: see isTooFast, next and growth
+	losesMessages  bool          // a throttled message was left unknown. The throttle is careful from then on: see isTooFast, fall and growth
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
 	// To probe:
@@ -250,25 +250,12 @@ func (t *throttle) tick(now time.Time) {
 		return
 	}
 	if t.state == throttleSearching || t.state == throttleSteady {
-		t.adapt(now)
+		state, newRate := t.next(now)
+		t.countQuiet(now) // after next: the rate grows by the quiet periods before this one
+		t.state = state
+		t.setRate(newRate)
 	}
 	t.nextPeriod(now)
-}
-
-// adapt sets the state and the rate that follow from a period of searching or steady, and counts the period. The rate grows by the number of quiet
-// periods before this one.
-func (t *throttle) adapt(now time.Time) {
-	state, newRate := t.next(now)
-	switch {
-	case t.isTooFast():
-		t.countAnew(now)
-	case t.period.throttled > 0:
-		t.quietPeriods = 0
-	case t.period.accepted > 0 && t.state == throttleSteady:
-		t.quietPeriods++
-	}
-	t.state = state
-	t.setRate(newRate)
 }
 
 func (t *throttle) nextPeriod(now time.Time) {
@@ -276,30 +263,50 @@ func (t *throttle) nextPeriod(now time.Time) {
 	t.period = throttleCounts{startedAt: now}
 }
 
-// next returns the state and the rate, in messages a second, that follow from a period of searching or steady. Its cases are rows of the table of
-// throttle.
+// next returns the state and the rate, in messages a second, that follow from a period of searching or steady. Its cases and those of fall are
+// rows of the table of throttle.
 func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
+	if t.isTooFast() {
+		return t.fall(now)
+	}
+	limit := t.limit()
+	if t.period.accepted == 0 {
+		return t.state, limit
+	}
+	if t.period.throttled > 0 {
+		return throttleSteady, limit
+	}
+	higher := limit * (1 + t.growth())
+	isFarAboveUse := higher > 4*t.period.usedRate(now)
+	if isFarAboveUse {
+		return throttleOff, float64(rate.Inf) // reserve still takes a turn if it ended the period
+	}
+	return t.state, higher
+}
+
+// fall returns the state and the rate that follow from a period that is too fast.
+func (t *throttle) fall(now time.Time) (state throttleState, newRate float64) {
 	limit := t.limit()
 	accepted := t.acceptedRate(now)
-	higher := limit * (1 + t.growth())
-	isTooFast := t.isTooFast()
-	isFarTooFast := isTooFast && accepted < limit/5
-	isFarAboveUse := higher > 4*t.period.usedRate(now)
 	switch {
-	case isFarTooFast:
+	case accepted < limit/5:
 		return throttleSearching, limit / 4
-	case isTooFast && t.losesMessages:
+	case t.losesMessages:
 		return throttleSteady, min(0.85*limit, 0.9*accepted)
-	case isTooFast:
-		return throttleSteady, 0.85 * limit
-	case t.period.accepted == 0:
-		return t.state, limit
-	case t.period.throttled > 0:
-		return throttleSteady, limit
-	case isFarAboveUse:
-		return throttleOff, float64(rate.Inf) // reserve still takes a turn if it ended the period
 	default:
-		return t.state, higher
+		return throttleSteady, 0.85 * limit
+	}
+}
+
+// countQuiet counts the period if it is quiet: steady and without a throttled response.
+func (t *throttle) countQuiet(now time.Time) {
+	switch {
+	case t.isTooFast():
+		t.countAnew(now)
+	case t.period.throttled > 0:
+		t.quietPeriods = 0
+	case t.period.accepted > 0 && t.state == throttleSteady:
+		t.quietPeriods++
 	}
 }
 

@@ -32,7 +32,7 @@ func Default() Contract { return Contract{} }
 func Parse(overlay []byte) (Contract, error) {
 	t, problems := table.Parse(overlay)
 	if t == nil {
-		return Contract{}, joined(problems)
+		return Contract{}, joinProblems(problems)
 	}
 	return Contract{table.NewReference(t)}, nil
 }
@@ -85,7 +85,7 @@ func (e *Error) Error() string {
 	return "contract: " + e.Path + ": " + e.Reason
 }
 
-func joined(problems table.Problems) error {
+func joinProblems(problems table.Problems) error {
 	var all []error
 	for _, p := range problems.List {
 		all = append(all, &Error{Path: p.Path, Reason: p.Reason})

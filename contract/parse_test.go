@@ -80,13 +80,18 @@ func TestParseMerges(t *testing.T) {
 	}
 }
 
+const sendKeys = "accepted, constants, encoding, fields, headers, path, refused, response, scale, time, with, zone"
+
+func unknownKey(known string) string {
+	return "unknown key; known here: " + known + " (what no key says: docs/contract.md)"
+}
+
 func TestParseRefuses(t *testing.T) {
 	const wholeText = ""
 	whole, err := json.Marshal(contract.Default())
 	require.NoError(t, err)
 	keys := strings.Join(slices.Sorted(maps.Keys(decode(t, whole).(map[string]any))), ", ")
-	sections := "unknown key; known here: " + keys +
-		" (what no key says: docs/contract.md)"
+	sections := unknownKey(keys)
 	for name, tt := range map[string]struct{ overlay, path, reason string }{
 		"empty":                    {"", wholeText, "the overlay is empty; one that changes nothing is {}"},
 		"blank":                    {" \n", wholeText, "the overlay is empty; one that changes nothing is {}"},
@@ -96,22 +101,22 @@ func TestParseRefuses(t *testing.T) {
 		"not UTF-8":                {"{\"auth\":\"\xff\"}", wholeText, "the overlay is not valid UTF-8"},
 		"too large":                {"{" + strings.Repeat(" ", 64<<10) + "}", wholeText, "the overlay is larger than 65536 bytes"},
 		"unknown operation":        {`{"sms.sned":{}}`, "sms.sned", sections},
-		"unknown field":            {`{"sms.list":{"orders":{"down":"x"}}}`, "sms.list.orders.down", "unknown key; known here: ascending, descending (what no key says: docs/contract.md)"},
-		"comment in front":         {`{"sms.send":{"//path":"/x"}}`, "sms.send.//path", "unknown key; known here: accepted, constants, encoding, fields, headers, path, refused, response, scale, time, with, zone (what no key says: docs/contract.md)"},
-		"unknown column":           {`{"sms.list":{"sorts":{"text":"x"}}}`, "sms.list.sorts.text", "unknown key; known here: category, country, created, deliveryStatus, from, id, operator, parts, price, reference, request, sendStatus, sent, to (what no key says: docs/contract.md)"},
+		"unknown field":            {`{"sms.list":{"orders":{"down":"x"}}}`, "sms.list.orders.down", unknownKey("ascending, descending")},
+		"comment in front":         {`{"sms.send":{"//path":"/x"}}`, "sms.send.//path", unknownKey(sendKeys)},
+		"unknown column":           {`{"sms.list":{"sorts":{"text":"x"}}}`, "sms.list.sorts.text", unknownKey("category, country, created, deliveryStatus, from, id, operator, parts, price, reference, request, sendStatus, sent, to")},
 		"unprintable column":       {`{"sms.list":{"sorts":{"created":"a\nb"}}}`, "sms.list.sorts.created", "holds a control character"},
-		"unknown part":             {`{"chatapp2.send":{"field":{}}}`, "chatapp2.send.field", "unknown key; known here: accepted, constants, encoding, fields, headers, path, refused, response, scale, time, ttl, with, wrap, zone (what no key says: docs/contract.md)"},
+		"unknown part":             {`{"chatapp2.send":{"field":{}}}`, "chatapp2.send.field", unknownKey("accepted, constants, encoding, fields, headers, path, refused, response, scale, time, ttl, with, wrap, zone")},
 		"key of another case":      {`{"Auth":{}}`, "Auth", sections},
-		"name of a Go field":       {`{"auth":{"Token":{}}}`, "auth.Token", "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
-		"embedded struct":          {`{"sms.list":{"Send":{}}}`, "sms.list.Send", "unknown key; known here: constants, encoding, headers, items, layouts, method, only, orders, page, paging, params, path, record, scale, sorts, time, zone (what no key says: docs/contract.md)"},
-		"wrap of an SMS":           {`{"sms.send":{"wrap":"x"}}`, "sms.send.wrap", "unknown key; known here: accepted, constants, encoding, fields, headers, path, refused, response, scale, time, with, zone (what no key says: docs/contract.md)"},
-		"old key":                  {`{"sms.send":{"answer":{}}}`, "sms.send.answer", "unknown key; known here: accepted, constants, encoding, fields, headers, path, refused, response, scale, time, with, zone (what no key says: docs/contract.md)"},
+		"name of a Go field":       {`{"auth":{"Token":{}}}`, "auth.Token", unknownKey("keyPair, token")},
+		"embedded struct":          {`{"sms.list":{"Send":{}}}`, "sms.list.Send", unknownKey("constants, encoding, headers, items, layouts, method, only, orders, page, paging, params, path, record, scale, sorts, time, zone")},
+		"wrap of an SMS":           {`{"sms.send":{"wrap":"x"}}`, "sms.send.wrap", unknownKey(sendKeys)},
+		"old key":                  {`{"sms.send":{"answer":{}}}`, "sms.send.answer", unknownKey(sendKeys)},
 		"long list":                {`{"sms.send":{"accepted":[` + strings.Repeat(`"a",`, 256) + `"a"]}}`, "sms.send.accepted", "has more than 256 entries"},
 		"many constants":           {`{"sms.send":{"with":{"to":{` + constants("w", 100) + `}},"constants":{` + constants("c", 156) + `}}}`, "sms.send.constants", "has, together with sms.send.with, more than 256 entries"},
 		"many constants of a list": {`{"sms.list":{"constants":{` + constants("c", 257) + `}}}`, "sms.list.constants", "has more than 256 entries"},
-		"unprintable key":          {`{"auth":{"a\nb":1}}`, `auth."a\nb"`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
-		"endless key":              {`{"auth":{"` + strings.Repeat("k", 1000) + `":1}}`, `auth."` + strings.Repeat("k", 80) + `"...`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
-		"empty key":                {`{"auth":{"":1}}`, `auth.""`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
+		"unprintable key":          {`{"auth":{"a\nb":1}}`, `auth."a\nb"`, unknownKey("keyPair, token")},
+		"endless key":              {`{"auth":{"` + strings.Repeat("k", 1000) + `":1}}`, `auth."` + strings.Repeat("k", 80) + `"...`, unknownKey("keyPair, token")},
+		"empty key":                {`{"auth":{"":1}}`, `auth.""`, unknownKey("keyPair, token")},
 		"repeated operation":       {`{"auth":{},"auth":{}}`, "auth", "is there twice"},
 		"repeated field":           {`{"sms.send":{"fields":{"to":"a","to":"b"}}}`, "sms.send.fields.to", "is there twice"},
 		"repeated by an escape":    {`{"sms.send":{"fields":{"to":"a","\u0074o":"b"}}}`, "sms.send.fields.to", "is there twice"},
@@ -125,7 +130,7 @@ func TestParseRefuses(t *testing.T) {
 		"null for a constant":      {`{"sms.send":{"constants":{"a":null}}}`, "sms.send.constants.a", "is null; write any other value, or leave it out"},
 		"null for with":            {`{"sms.send":{"with":{"callback":null}}}`, "sms.send.with.callback", "is null; write an object"},
 		"null within with":         {`{"sms.send":{"with":{"callback":{"a":null}}}}`, "sms.send.with.callback.a", "is null; write any other value, or leave it out"},
-		"number for an object":     {`{"sms.send":1}`, "sms.send", "is a number; write an object with some of the keys accepted, constants, encoding, fields, headers, path, refused, response, scale, time, with, zone"},
+		"number for an object":     {`{"sms.send":1}`, "sms.send", "is a number; write an object with some of the keys " + sendKeys},
 		"number for a name":        {`{"sms.send":{"path":1}}`, "sms.send.path", "is a number; write a string, such as \"/sms/send\""},
 		"boolean for a name":       {`{"sms.send":{"path":true}}`, "sms.send.path", "is a boolean; write a string, such as \"/sms/send\""},
 		"object for a choice":      {`{"sms.list":{"encoding":{}}}`, "sms.list.encoding", "is an object; write a string, such as \"query\""},

@@ -17,10 +17,10 @@ import (
 type Checker struct {
 	wire.Checks
 
-	shapes   *Shapes
-	check    func(*Checker, reflect.Value)
-	name     string   // of the field that is checked
-	siblings siblings // of the element that is checked
+	shapes     *Shapes
+	crossCheck func(*Checker, reflect.Value)
+	name       string   // of the field that is checked
+	siblings   siblings // of the element that is checked
 }
 
 // siblings are the elements of a list.
@@ -29,15 +29,15 @@ type siblings struct {
 	seen  map[string]int // the index of each unique text, by the name of its field and the text
 }
 
-// NewChecker returns a Checker that also calls check for each struct and list, after their parts, for the rules that no tag expresses.
-func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
-	return &Checker{shapes: s, check: check}
+// NewChecker returns a Checker that also calls crossCheck for each struct and list, after their parts, for the rules that no tag expresses.
+func (s *Shapes) NewChecker(crossCheck func(*Checker, reflect.Value)) *Checker {
+	return &Checker{shapes: s, crossCheck: crossCheck}
 }
 
 // Value checks the value of a field, and everything in it, by the rules of its type.
 func (c *Checker) Value(name string, v reflect.Value) { c.field(name, v, nil) }
 
-func (c *Checker) field(name string, v reflect.Value, rules rules) {
+func (c *Checker) field(name string, v reflect.Value, rules []rule) {
 	before := len(c.Checks)
 	c.name = name
 	c.value(v, rules)
@@ -59,20 +59,17 @@ func joinFields(outer, inner string) string {
 	return outer + "." + inner
 }
 
-func (c *Checker) value(v reflect.Value, rules rules) {
+// value checks a value by the rules of its field.
+func (c *Checker) value(v reflect.Value, rules []rule) {
 	switch v.Kind() {
 	case reflect.String:
 		c.text(v.String(), rules)
 	case reflect.Int, reflect.Int64:
-		if rules.has("index") {
+		if hasRule(rules, "index") {
 			c.buttonIndex(v.Int())
 		}
 	case reflect.Float64:
-		for _, rule := range rules {
-			if rule.name == "degrees" {
-				c.degrees(v.Float(), rule.limit)
-			}
-		}
+		c.float(v.Float(), rules)
 	case reflect.Interface:
 		c.union(v, rules)
 	case reflect.Pointer:
@@ -80,34 +77,38 @@ func (c *Checker) value(v reflect.Value, rules rules) {
 			c.value(v.Elem(), rules)
 		}
 	case reflect.Slice:
-		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
-			c.text(string(raw), nil)
-			c.Add("", wire.CheckJSON(raw))
-			return
-		}
-		c.elements(v)
-		c.check(c, v)
+		c.slice(v)
 	case reflect.Struct:
-		if rules.has("present") && v.IsZero() {
-			c.Add("", "required, but absent")
-			return
-		}
-		c.fields(v)
-		c.check(c, v)
+		c.fields(v, rules)
 	default:
 	}
 }
 
-func (c *Checker) fields(v reflect.Value) {
+func (c *Checker) fields(v reflect.Value, rules []rule) {
+	if hasRule(rules, "present") && v.IsZero() {
+		c.Add("", "required, but absent")
+		return
+	}
 	for _, f := range c.shapes.fields[v.Type()] {
 		c.field(f.name, v.FieldByIndex(f.index), f.rules)
 	}
+	c.crossCheck(c, v)
+}
+
+func (c *Checker) slice(v reflect.Value) {
+	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
+		c.text(string(raw), nil)
+		c.Add("", wire.CheckJSON(raw))
+		return
+	}
+	c.elements(v)
+	c.crossCheck(c, v)
 }
 
 func (c *Checker) elements(v reflect.Value) {
 	outer := c.siblings
 	c.siblings = siblings{}
-	required := rules{{name: "required"}}
+	required := []rule{{name: "required"}} // of every element
 	for i := range v.Len() {
 		c.siblings.index = i
 		before := len(c.Checks)
@@ -120,10 +121,10 @@ func (c *Checker) elements(v reflect.Value) {
 }
 
 // union checks the value of a sealed interface, or of an any.
-func (c *Checker) union(v reflect.Value, rules rules) {
+func (c *Checker) union(v reflect.Value, rules []rule) {
 	switch {
 	case v.IsNil():
-		if rules.has("required") {
+		if hasRule(rules, "required") {
 			c.Add("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
@@ -135,12 +136,12 @@ func (c *Checker) union(v reflect.Value, rules rules) {
 	}
 }
 
-func (c *Checker) any(value any, rules rules) {
+func (c *Checker) any(value any, rules []rule) {
 	raw, err := wire.EncodeText(value)
 	switch {
 	case err != nil:
 		c.Add("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
-	case rules.has("object") && !holdsObject(raw):
+	case hasRule(rules, "object") && !holdsObject(raw):
 		c.Add("", "want a JSON object that is not empty, or the text of one")
 	}
 }
@@ -155,10 +156,12 @@ func holdsObject(raw []byte) bool {
 	return json.Unmarshal(raw, &object) == nil && len(object) > 0
 }
 
-func (c *Checker) degrees(degrees float64, limit int) {
-	isInRange := math.Abs(degrees) <= float64(limit) // false for NaN
-	if !isInRange {
-		c.Add("", fmt.Sprintf("want degrees from -%d to %d", limit, limit))
+func (c *Checker) float(n float64, rules []rule) {
+	for _, r := range rules {
+		isInRange := math.Abs(n) <= float64(r.limit) // false for NaN
+		if r.name == "degrees" && !isInRange {
+			c.Add("", fmt.Sprintf("want degrees from -%d to %d", r.limit, r.limit))
+		}
 	}
 }
 
@@ -179,15 +182,15 @@ func (c *Checker) Text(name, text string) bool {
 	return reason == ""
 }
 
-func (c *Checker) text(text string, rules rules) {
+func (c *Checker) text(text string, rules []rule) {
 	if !c.Text("", text) {
 		return
 	}
-	if text == "" && !rules.has("required") {
+	if text == "" && !hasRule(rules, "required") {
 		return
 	}
-	for _, rule := range rules {
-		switch rule.name {
+	for _, r := range rules {
+		switch r.name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
 				c.Required("", text)
@@ -198,9 +201,9 @@ func (c *Checker) text(text string, rules rules) {
 		case "url":
 			c.Add("", wire.CheckURL(text))
 		case "max":
-			c.Length("", text, rule.limit)
+			c.Length("", text, r.limit)
 		default:
-			c.Limit("", rule.violation(text))
+			c.Limit("", r.violation(text))
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 // New compiles the types of these values, and all that they hold. It panics if a tag is not as the package documentation says.
 func New(values ...any) *Shapes {
 	s := &Shapes{
-		structs: map[reflect.Type]shape{},
-		fields:  map[reflect.Type][]field{},
-		unions:  map[reflect.Type]union{},
-		filling: map[reflect.Type]bool{},
+		structs:    map[reflect.Type]shape{},
+		fields:     map[reflect.Type][]field{},
+		unions:     map[reflect.Type]union{},
+		incomplete: map[reflect.Type]bool{},
 	}
 	for _, v := range values {
 		s.add(reflect.TypeOf(v))
@@ -30,21 +30,22 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 		place := placeOf(v)
 		if place.Words == "" {
 			u.rawType = t
-			u.raw = s.structOf(t)
+			u.raw = s.structs[elemOf(t)]
 			continue
 		}
 		path, options, _ := strings.Cut(place.Path, ",")
-		value, found := parseOptions(t.String(), options, t)
-		if len(found) > 0 {
+		value, rules := parseOptions(t.String(), options, t)
+		if len(rules) > 0 {
 			panic("shape: the Place of " + t.String() + " has a rule, which only a field can have: " + options)
 		}
-		u.variants = append(u.variants, variant{typ: t, object: s.objectWith(place.Words, parsePath(path), value, t)})
+		p := placement{shapes: s, value: value, typ: t}
+		u.variants = append(u.variants, variant{typ: t, object: p.object(place.Words, parsePath(path, false))})
 	}
 	s.unions[reflect.TypeFor[T]()] = u
 }
 
-// add adds the struct that a type leads to. Structs may hold one another, so its shape is in structs before the structs that it holds are added.
-// Its object is filled after theirs.
+// add adds the struct that a type leads to. Structs may hold one another, so its shape is in structs before the structs that it holds are added,
+// and its object gets its fields after theirs.
 func (s *Shapes) add(t reflect.Type) {
 	t = elemOf(t)
 	if !isStruct(t) || s.structs[t] != nil {
@@ -53,29 +54,23 @@ func (s *Shapes) add(t reflect.Type) {
 	fields := parseFields(t)
 	s.fields[t] = fields
 	s.structs[t] = shapeOf(fields)
-	s.filling[t] = true
+	s.incomplete[t] = true
 	for _, f := range fields {
 		s.add(f.typ)
 	}
-	s.fillObject(t)
-	delete(s.filling, t)
+	if o, isObject := s.structs[t].(*object); isObject {
+		s.addFields(o, fields)
+	}
+	delete(s.incomplete, t)
 }
 
-// fillObject puts the fields of a struct into its object, if it has one.
-func (s *Shapes) fillObject(t reflect.Type) {
-	o, isObject := s.structs[t].(*object)
-	if !isObject {
-		return
-	}
-	for _, f := range s.fields[t] {
+func (s *Shapes) addFields(o *object, fields []field) {
+	for _, f := range fields {
 		if len(f.path) > 0 {
 			placement{shapes: s, value: f.value, typ: f.typ}.put(o, f.path)
 		}
 	}
 }
-
-// structOf returns the shape of a struct, or of the structs in a list or behind a pointer. It is nil for other types.
-func (s *Shapes) structOf(t reflect.Type) shape { return s.structs[elemOf(t)] }
 
 // elemOf returns the type that lists and pointers of type t lead to, or t itself.
 func elemOf(t reflect.Type) reflect.Type {
@@ -113,35 +108,70 @@ func parseFields(t reflect.Type) (fields []field) {
 	return fields
 }
 
-func parseField(t reflect.Type, f reflect.StructField, tag string) field {
+func parseField(t reflect.Type, sf reflect.StructField, tag string) field {
 	path, options, _ := strings.Cut(tag, ",")
-	value, found := parseOptions(t.String()+"."+f.Name, options, f.Type)
-	value.index = f.Index
-	parsed := field{name: f.Name, index: f.Index, rules: found, typ: f.Type, value: value, isWhole: path == ""}
+	value, rules := parseOptions(t.String()+"."+sf.Name, options, sf.Type)
+	value.index = sf.Index
+	f := field{name: sf.Name, index: sf.Index, rules: rules, typ: sf.Type, value: value, isWhole: path == ""}
 	if path != "-" {
-		parsed.path = parsePath(path)
+		hasPreset := value.preset != ""
+		f.path = parsePath(path, hasPreset)
 	}
-	return parsed
+	return f
 }
 
-// objectWith returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
-// object.
-func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect.Type) *object {
+// A placement puts a value into objects.
+type placement struct {
+	shapes *Shapes
+	value  *leaf
+	typ    reflect.Type // of the value
+}
+
+// object returns an object that has words, and the value at a path. Without a path, the members of the value are members of the object.
+func (p placement) object(words string, path []segment) *object {
 	o := new(object)
 	o.addWords(words)
 	if len(path) > 0 {
-		placement{shapes: s, value: value, typ: t}.put(o, path)
+		p.put(o, path)
 		return o
 	}
-	if s.filling[elemOf(t)] {
-		panic("shape: " + elemOf(t).String() + " holds itself, so its value next to " + words + " needs a path")
+	t := elemOf(p.typ)
+	if p.shapes.incomplete[t] {
+		panic("shape: " + t.String() + " holds itself, so its value next to " + words + " needs a path")
 	}
-	inner, isObject := s.structOf(t).(*object)
+	inner, isObject := p.shapes.structs[t].(*object)
 	if !isObject {
-		panic("shape: " + t.String() + " has no members to put next to " + words)
+		panic("shape: " + p.typ.String() + " has no members to put next to " + words)
 	}
 	o.parts = slices.Clone(inner.parts)
 	return o
+}
+
+// put puts the value at a path of an object. It adds the members and elements on the path that other values have not added.
+func (p placement) put(o *object, path []segment) {
+	first := path[0]
+	rest := path[1:]
+	if first.kind == ofChoice {
+		o.parts = append(o.parts, &choice{index: p.value.index, names: first.choice})
+		return
+	}
+	m := o.member(first.name)
+	m.always = m.always || first.always
+	switch {
+	case first.kind == ofSingle:
+		m.setShape(&single{p.value})
+	case first.kind == ofElement:
+		e := m.asSet().element(first.words)
+		e.always = e.always || first.always
+		p.put(e.object, rest)
+	case first.kind == ofEach:
+		element := placement{shapes: p.shapes, value: new(leaf), typ: p.typ.Elem()}
+		m.setShape(&list{index: p.value.index, object: element.object(first.words, rest)})
+	case len(rest) > 0:
+		p.put(m.asObject(), rest)
+	default:
+		m.setShape(p.value)
+	}
 }
 
 // addWords adds words such as "type=flow action.name=flow".
@@ -157,50 +187,6 @@ func (o *object) addWords(words string) {
 	}
 }
 
-// A placement puts one value at its path. The members and elements on the path are always written if the path says so, or if the value is.
-type placement struct {
-	shapes *Shapes
-	value  *leaf
-	typ    reflect.Type // of the value
-}
-
-// put puts the value at a path of an object. It reports whether the object is then always written.
-func (p placement) put(o *object, path []segment) (isAlways bool) {
-	first := path[0]
-	if first.kind == ofChoice {
-		o.parts = append(o.parts, &choice{index: p.value.index, names: first.choice})
-		return false
-	}
-	m := o.member(first.name)
-	isAlways = p.fill(m, path) || first.always
-	m.always = m.always || isAlways
-	return isAlways
-}
-
-// fill puts the value into the member that the first segment of a path names. It reports whether the value of the member is then always written.
-func (p placement) fill(m *member, path []segment) (isAlways bool) {
-	first := path[0]
-	rest := path[1:]
-	switch {
-	case first.kind == ofSingle:
-		m.set(&single{p.value})
-		return false
-	case first.kind == ofElement:
-		e := m.asSet().element(first.words)
-		isAlways = p.put(e.object, rest) || first.always
-		e.always = e.always || isAlways
-		return isAlways
-	case first.kind == ofEach: // how many elements there are decides
-		m.set(&list{index: p.value.index, object: p.shapes.objectWith(first.words, rest, new(leaf), p.typ.Elem())})
-		return false
-	case len(rest) > 0:
-		return p.put(m.asObject(), rest)
-	default:
-		m.set(p.value)
-		return p.value.preset != ""
-	}
-}
-
 // member returns the member with a name. It adds the member if there is none.
 func (o *object) member(name string) *member {
 	for _, p := range o.parts {
@@ -213,12 +199,12 @@ func (o *object) member(name string) *member {
 	return m
 }
 
-// set sets the shape of a new member.
-func (m *member) set(value shape) {
+// setShape sets the shape of a new member.
+func (m *member) setShape(s shape) {
 	if m.shape != nil {
 		panic("shape: two paths give the member " + m.name + " different values")
 	}
-	m.shape = value
+	m.shape = s
 }
 
 // asObject returns the object that a member holds. A new member gets one.
@@ -227,7 +213,7 @@ func (m *member) asObject() *object {
 		return o
 	}
 	o := new(object)
-	m.set(o)
+	m.setShape(o)
 	return o
 }
 
@@ -237,7 +223,7 @@ func (m *member) asSet() *set {
 		return s
 	}
 	s := new(set)
-	m.set(s)
+	m.setShape(s)
 	return s
 }
 

@@ -1,6 +1,15 @@
 // Package shape encodes, decodes and checks the messages of a platform by the tags of their types. A package of messages declares its types.
 // It also has the rules about several fields, which no tag can express.
 //
+// # Files
+//
+//	tag.go, rules.go    the parts of a tag: path, encoding options, rules
+//	shape.go            what a tag is compiled to
+//	compile.go          New and AddUnion, which compile
+//	write.go            values to JSON
+//	read.go, decode.go  JSON to values
+//	check.go            the rules of a tag, applied to a value
+//
 // # The tag
 //
 // The tag "at" of a field is the path of its value in the platform's JSON, followed by encoding options and rules:

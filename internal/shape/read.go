@@ -116,7 +116,7 @@ func (m *member) read(r reader, members map[string]any, to reflect.Value, positi
 	return min(fit, exactIf(isKept(value, m.isZero(to))))
 }
 
-// isKept reports whether a value that was read is written again, unless it means nothing. A type that drops a value does not fit: the value
+// isKept reports whether a value that was read is written again, or means nothing. A type that drops a value does not fit: the value
 // may have a meaning although it is zero in Go, such as the number 0.
 func isKept(value any, readAsZero bool) bool { return !readAsZero || isEmpty(value) }
 

@@ -15,11 +15,8 @@ type rule struct {
 	words []string // of oneof
 }
 
-// rules are the rules of a field, in the order of its tag.
-type rules []rule
-
-func (r rules) has(name string) bool {
-	return slices.ContainsFunc(r, func(rule rule) bool { return rule.name == name })
+func hasRule(rules []rule, name string) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return r.name == name })
 }
 
 // rulesFor returns the names of the rules that a field of a kind may have.
@@ -43,18 +40,16 @@ func rulesFor(kind reflect.Kind) []string {
 }
 
 // parseRule parses a rule. It reports false if the rule has no value that it needs, a value that is wrong, or one that it does not take.
-func parseRule(name, value string) (parsed rule, ok bool) {
-	parsed.name = name
+func parseRule(name, value string) (r rule, ok bool) {
 	switch name {
 	case "max", "degrees":
 		limit, err := strconv.Atoi(value)
-		parsed.limit = limit
-		return parsed, err == nil && limit > 0
+		return rule{name: name, limit: limit}, err == nil && limit > 0
 	case "oneof":
-		parsed.words = strings.Split(value, "|")
-		return parsed, !slices.Contains(parsed.words, "")
+		words := strings.Split(value, "|")
+		return rule{name: name, words: words}, !slices.Contains(words, "")
 	default:
-		return parsed, value == ""
+		return rule{name: name}, value == ""
 	}
 }
 

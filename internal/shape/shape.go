@@ -12,17 +12,17 @@ type Place struct{ Words, Path string }
 // Shapes holds the shapes of all structs, and of the types of each sealed interface. Once compiled it is never written, and safe for
 // concurrent use.
 type Shapes struct {
-	structs map[reflect.Type]shape
-	fields  map[reflect.Type][]field
-	unions  map[reflect.Type]union
-	filling map[reflect.Type]bool // the structs whose objects are not complete yet; empty once compiled
+	structs    map[reflect.Type]shape
+	fields     map[reflect.Type][]field
+	unions     map[reflect.Type]union
+	incomplete map[reflect.Type]bool // the structs whose objects lack fields; empty once compiled
 }
 
 // field is a field of a struct with a tag.
 type field struct {
 	name  string
 	index []int
-	rules rules
+	rules []rule
 
 	// How it is written.
 	typ     reflect.Type
@@ -85,16 +85,16 @@ type member struct {
 	shape  shape
 }
 
-// choice is a sealed interface whose value has members in the object that holds it, such as its type.
+// choice is a sealed interface whose value has members in the object that holds it: type&action.
 type choice struct {
 	index []int // of the field
 	names []string
 }
 
-// single is a list with one element, the value.
+// single is a list with one element, the value: parameters[].
 type single struct{ value *leaf }
 
-// set is a list of objects that differ by their words, in any order.
+// set is a list of objects that differ by their words, in any order: parameters[type=ttl].
 type set struct{ elements []*element }
 
 type element struct {
@@ -103,7 +103,7 @@ type element struct {
 	object *object
 }
 
-// list is a list with an object for each element of the value.
+// list is a list with an object for each element of the value: buttons[each type=reply].
 type list struct {
 	index  []int // of the field; nil is the whole value
 	object *object

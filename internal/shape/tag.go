@@ -8,9 +8,8 @@ import (
 )
 
 // parseOptions returns a leaf with the encoding options of a field of type t, and its rules.
-func parseOptions(name, options string, t reflect.Type) (*leaf, rules) {
-	value := new(leaf)
-	var found rules
+func parseOptions(name, options string, t reflect.Type) (value *leaf, rules []rule) {
+	value = new(leaf)
 	if options == "" {
 		return value, nil
 	}
@@ -23,19 +22,19 @@ func parseOptions(name, options string, t reflect.Type) (*leaf, rules) {
 		case key == "default" && isString && text != "":
 			value.preset = text
 		case slices.Contains(rulesFor(t.Kind()), key):
-			rule, ok := parseRule(key, text)
+			r, ok := parseRule(key, text)
 			if !ok {
 				panic("shape: " + name + " has a rule with a wrong value: " + option)
 			}
-			found = append(found, rule)
+			rules = append(rules, r)
 		default:
 			panic("shape: " + name + " has an option that is unknown, or not for its type: " + option)
 		}
 	}
-	if len(found) > 1 && !isString {
+	if len(rules) > 1 && !isString {
 		panic("shape: " + name + " has several rules, which only a text can have")
 	}
-	return value, found
+	return value, rules
 }
 
 // segment is the part of a path between two dots.
@@ -44,7 +43,7 @@ type segment struct {
 	name   string   // of the member; "" for a choice
 	words  string   // of the elements of a list
 	choice []string // the members of a sealed interface
-	always bool
+	always bool     // the member, or the element, is always written
 }
 
 type segmentKind int
@@ -57,8 +56,9 @@ const (
 	ofChoice                     // name&name: the members of a sealed interface
 )
 
-// parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply".
-func parsePath(path string) []segment {
+// parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply". isAlways says that the value
+// is always written. Then so are the members and elements that lead to it, as those that lead to a name with an exclamation mark.
+func parsePath(path string, isAlways bool) []segment {
 	if path == "" {
 		return nil
 	}
@@ -76,6 +76,13 @@ func parsePath(path string) []segment {
 		case seg.kind == ofElement && isLast:
 			panic("shape: an element with words needs a path to its value: " + path)
 		}
+	}
+	for i, seg := range slices.Backward(segments) {
+		if seg.kind == ofMember || seg.kind == ofElement {
+			seg.always = seg.always || isAlways
+		}
+		isAlways = seg.always
+		segments[i] = seg
 	}
 	return segments
 }

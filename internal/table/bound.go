@@ -9,7 +9,7 @@ func After(at time.Time, form string, zone *time.Location) time.Time {
 		year, month, day := at.In(zone).Date()
 		return startOfDay(year, month, day-1, zone)
 	}
-	return at.Add(-1).Truncate(unitOf(form))
+	return at.Add(-1).Truncate(precisionOf(form))
 }
 
 // Before returns the earliest bound in a form that includes every row before a time, even if the service leaves out rows at the bound: the
@@ -19,13 +19,13 @@ func Before(at time.Time, form string, zone *time.Location) time.Time {
 		year, month, day := at.In(zone).Add(-1).Date()
 		return startOfDay(year, month, day+2, zone).Add(-1) // the bound is the day before that one
 	}
-	unit := unitOf(form)
-	bound := at.Add(unit - 1).Truncate(unit)
-	return bound.Add(unit - 1)
+	precision := precisionOf(form)
+	bound := at.Add(precision - 1).Truncate(precision)
+	return bound.Add(precision - 1)
 }
 
-// unitOf returns the unit to which a form other than date writes times.
-func unitOf(form string) time.Duration {
+// precisionOf returns the precision of a form other than date.
+func precisionOf(form string) time.Duration {
 	switch form {
 	case "rfc3339ms", "unixms":
 		return time.Millisecond

@@ -17,7 +17,7 @@ var defaults string
 func Default() *Table { return parsedDefaults() }
 
 var parsedDefaults = sync.OnceValue(func() *Table { //nolint:gochecknoglobals // never written
-	t, err := decode(defaults)
+	t, err := decodeTable(defaults)
 	if err != nil {
 		panic("table: the embedded table: " + err.Error()) // the tests of this package decode it
 	}

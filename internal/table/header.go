@@ -23,27 +23,28 @@ func (h Headers) With(own Headers) Headers {
 	return all
 }
 
-func (h Headers) validate(found *Problems, section string, t *Table) {
+func (h Headers) validate(problems *Problems, section string, t *Table) {
 	const most = 32
 	if len(h) > most {
-		found.add(section, "has more than 32 entries")
+		problems.add(section, "has more than 32 entries")
 	}
 	pair := t.Auth.KeyPair
 	seen := map[string]string{}
 	for name, value := range sorted(h) {
 		place := join(section, name)
 		lower := strings.ToLower(name)
-		found.add(place, headerFault(name))
-		found.add(place, headerValueFault(value))
+		isPair := strings.EqualFold(name, pair.Key) || strings.EqualFold(name, pair.Secret)
+		problems.add(place, headerFault(name))
+		problems.add(place, headerValueFault(value))
 		switch {
 		case strings.EqualFold(name, t.Auth.Token.Header):
-			found.add(place, "is the header of auth.token; credentials are options of the client")
+			problems.add(place, "is the header of auth.token; credentials are options of the client")
 		case lower == "authorization":
-			found.add(place, "is a header for credentials, which are options of the client")
-		case pair.In == "header" && (strings.EqualFold(name, pair.Key) || strings.EqualFold(name, pair.Secret)):
-			found.add(place, "is a header of auth.keyPair; credentials are options of the client")
+			problems.add(place, "is a header for credentials, which are options of the client")
+		case pair.In == "header" && isPair:
+			problems.add(place, "is a header of auth.keyPair; credentials are options of the client")
 		case seen[lower] != "":
-			found.add(place, "has the same name as "+seen[lower])
+			problems.add(place, "has the same name as "+seen[lower])
 		}
 		seen[lower] = place
 	}

@@ -1,7 +1,7 @@
 package table
 
 import (
-	"net/url"
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// nameFault returns what is wrong with the name of a field, a parameter or a constant in a request of an encoding, or "".
-func (o *Operation) nameFault(name string) string {
+// requestNameFault returns what is wrong with the name of a field, a parameter or a constant in a request of the operation.
+func (o *Operation) requestNameFault(name string) string {
 	isJSON := o.Encoding == "json"
 	if fault := nameFault(name, isJSON); fault != "" {
 		return fault
@@ -24,20 +24,40 @@ func (o *Operation) nameFault(name string) string {
 		return ""
 	case IsPosition(parts[0]):
 		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, " +
-			"or a RoundTripper (" + page + ")"
+			"or a RoundTripper (" + guide + ")"
 	default:
-		return foreignFault(name)
+		return notationFault(name)
 	}
 }
 
-// IsPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.
-func IsPosition(part string) bool {
-	position, err := strconv.Atoi(part)
-	return err == nil && position >= 0 && len(part) <= 4 && strconv.Itoa(position) == part
+// memberFault returns what is wrong with the path of a member of a response.
+func memberFault(path string) string { return cmp.Or(nameFault(path, true), notationFault(path)) }
+
+// plainNameFault returns what is wrong with a name in which a dot has no meaning.
+func plainNameFault(name string) string { return nameFault(name, false) }
+
+const maxName = 256
+
+func nameFault(name string, isPath bool) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxName:
+		return "is longer than 256 bytes"
+	case !utf8.ValidString(name):
+		return "is not valid UTF-8"
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "holds a control character"
+	case isPath && strings.Contains("."+name+".", ".."):
+		return "has an empty part between its dots"
+	}
+	return ""
 }
 
-// foreignFault returns what is wrong with a path that is written in another notation, or "".
-func foreignFault(path string) string {
+var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
+
+// notationFault returns what is wrong with a path that is written as in JSONPath or JSON Pointer.
+func notationFault(path string) string {
 	switch {
 	case strings.HasPrefix(path, "$"):
 		return "begins with $; write the members alone, with dots between them, such as data.id"
@@ -49,6 +69,19 @@ func foreignFault(path string) string {
 		return "holds a *, which only id and status of a response have; write a position, such as messages.0.id"
 	}
 	return ""
+}
+
+// IsPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.
+func IsPosition(part string) bool {
+	position, err := strconv.Atoi(part)
+	return err == nil && position >= 0 && len(part) <= 4 && strconv.Itoa(position) == part
+}
+
+// isWithinElement reports whether a path leads into an element of the list at another path.
+func isWithinElement(path, list string) bool {
+	rest, isWithin := strings.CutPrefix(path, list+".")
+	position, _, _ := strings.Cut(rest, ".")
+	return list != "" && isWithin && IsPosition(position)
 }
 
 // Every is the part of a path of a response that means each element of a list.
@@ -63,57 +96,4 @@ func WithoutEvery(path string) string {
 		}
 	}
 	return strings.Join(names, ".")
-}
-
-var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
-
-const maxName = 256
-
-func nameFault(name string, dotted bool) string {
-	switch {
-	case name == "":
-		return "is empty"
-	case len(name) > maxName:
-		return "is longer than 256 bytes"
-	case !utf8.ValidString(name):
-		return "is not valid UTF-8"
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "holds a control character"
-	case dotted && strings.Contains("."+name+".", ".."):
-		return "has an empty part between its dots"
-	}
-	return ""
-}
-
-// pathFault returns what is wrong with the path of an operation, or "". It must not change the host, because requests carry credentials.
-func pathFault(path string) string {
-	path = variable.ReplaceAllString(path, "x")
-	switch {
-	case !strings.HasPrefix(path, "/"):
-		return "must begin with a single /, without scheme and host"
-	case !utf8.ValidString(path):
-		return "is not valid UTF-8"
-	case strings.ContainsAny(path, "{}<>") || strings.Contains(path, "/:"):
-		return "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages, or a variable, such as " +
-			"{account}: lower-case letters, digits and _ in braces"
-	case strings.ContainsAny(path, "?#"):
-		return "must have no query and no fragment; constants hold what goes with every request"
-	case strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):
-		return "holds a space or a control character"
-	}
-	plain, err := url.PathUnescape(path)
-	switch {
-	case err != nil:
-		return "holds a % that begins no escape"
-	case strings.HasPrefix(plain, "//") || strings.Contains(plain, `\`):
-		return "must begin with a single /, and hold no backslash: it could be taken for a host"
-	case strings.ContainsFunc(plain, unicode.IsControl):
-		return "holds an escaped control character"
-	}
-	for segment := range strings.SplitSeq(plain, "/") {
-		if segment == "." || segment == ".." {
-			return "holds a . or .. segment"
-		}
-	}
-	return ""
 }

@@ -15,69 +15,81 @@ const (
 	maxEntries = 256 // in a list, and of constants and "with" together in an operation
 )
 
-// decode returns the table that a JSON text holds, which has every key. It checks nothing else.
-func decode(text string) (*Table, error) {
-	t := new(Table)
-	return t, decodeInto(text, t)
-}
-
-func decodeInto(text string, to any) error {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	return decoder.Decode(to)
-}
-
 // Parse returns the default table as an overlay changes it. Objects are merged key by key. A list replaces the default's list, and an
 // entry of "with" the default's entry. The table is nil if there are problems.
 func Parse(overlay []byte) (*Table, Problems) { return parse(defaults, overlay) }
 
 // parse is Parse for any defaults, so that a test can add a field to them.
 func parse(defaults string, overlay []byte) (*Table, Problems) {
-	var found Problems
-	changes, ok := read(overlay, &found)
+	var problems Problems
+	changes, ok := readOverlay(overlay, &problems)
 	if !ok {
-		return nil, found
+		return nil, problems
 	}
 	var base any
-	_ = decodeInto(defaults, &base) // the tests decode it
-	text, _ := json.Marshal(merge(&found, "", base, changes))
-	t, _ := decode(string(text)) // merge keeps the kind of each value
-	whole, _ := decode(defaults)
-	for _, channel := range Channels() {
-		channel.Send(t).dropCollisions(channel.Send(whole), t.Auth.KeyPair)
+	_ = decode(defaults, &base) // the tests decode it
+	merged, _ := json.Marshal(merge(&problems, "", base, changes))
+	t, _ := decodeTable(string(merged)) // merge keeps the kind of each value
+	defaultTable, _ := decodeTable(defaults)
+	t.displaceDefaults(defaultTable)
+	t.validate(&problems)
+	if problems.count() > 0 {
+		return nil, problems
 	}
-	t.SMSList.dropCollisions(&whole.SMSList, t.Auth.KeyPair)
-	for name, section := range t.Webhooks() {
-		section.dropClaimed(whole.Webhooks()[name])
-	}
-	t.validate(&found)
-	if found.count() > 0 {
-		return nil, found
-	}
-	return t, found
+	return t, problems
 }
 
-// merge returns what base becomes by value. Base decides which keys there are and what kind a value has: a problem leaves
-// base as it is.
-func merge(found *Problems, path string, base, value any) any {
+// decodeTable returns the table that a JSON text holds, which has every key. It checks nothing else.
+func decodeTable(text string) (*Table, error) {
+	t := new(Table)
+	return t, decode(text, t)
+}
+
+func decode(text string, to any) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(to)
+}
+
+// merge returns base with the changes of value; it may change base itself. Base decides which keys there are, and the kind of each value. A wrong
+// value is a problem, and changes nothing.
+func merge(problems *Problems, path string, base, value any) any {
 	if kindOf(value) != kindOf(base) {
-		found.add(path, "is "+kindOf(value)+"; write "+wanted(base))
+		problems.add(path, "is "+kindOf(value)+"; write "+wanted(base))
 		return base
 	}
 	switch base := base.(type) {
 	case map[string]any:
-		mergeObject(found, path, base, value.(map[string]any))
+		mergeObject(problems, path, base, value.(map[string]any))
 		return base
 	case []any:
-		found.set(path)
-		return mergeList(found, path, base, value.([]any))
+		problems.markOverlay(path)
+		return mergeList(problems, path, base, value.([]any))
 	case json.Number:
 		if _, err := strconv.Atoi(value.(json.Number).String()); err != nil {
-			found.add(path, "is not a whole number that can be held")
+			problems.add(path, "is not a whole number that can be held")
 			return base
 		}
 	}
 	return value
+}
+
+// kindOf returns the kind of a JSON value, with its article.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	default:
+		return "a boolean"
+	}
 }
 
 // wanted says what to write in place of a value of the default table.
@@ -106,68 +118,72 @@ func wanted(base any) string {
 	}
 }
 
-func mergeObject(found *Problems, path string, base, object map[string]any) {
+// mergeObject changes base by the members of an object. Constants may have any key and any value.
+func mergeObject(problems *Problems, path string, base, object map[string]any) {
 	holdsConstants := lastKey(path) == "constants" || strings.Contains(path, ".with.")
 	for key, value := range sorted(object) {
 		isComment := strings.HasSuffix(key, "//")
 		switch {
 		case isComment:
 		case holdsConstants && value == nil:
-			found.add(join(path, key), "is null; write any other value, or leave it out")
+			problems.add(join(path, key), "is null; write any other value, or leave it out")
 		case holdsConstants:
 			base[key] = value
 		default:
-			mergeMember(found, path, base, key, value)
+			mergeMember(problems, path, base, key, value)
 		}
 	}
 }
 
-// mergeMember merges a member into the object at a path. In some objects the user chooses the keys, and a value replaces the default's.
-func mergeMember(found *Problems, path string, base map[string]any, key string, value any) {
-	known, isKnown := base[key]
+// mergeMember merges a member into the object at a path. In some objects the user chooses the keys. The value of such a key replaces that of the
+// default table, so it is merged with an empty value, which shows its kind.
+func mergeMember(problems *Problems, path string, object map[string]any, key string, value any) {
+	var base any
 	switch lastKey(path) {
 	case "headers":
-		known = ""
+		base = ""
 	case "only":
-		known = []any{}
+		base = []any{}
 	case "with":
-		known = map[string]any{}
+		base = map[string]any{}
 	default:
+		known, isKnown := object[key]
 		if !isKnown {
-			found.add(join(path, key), unknownKey(base))
+			problems.add(join(path, key), unknownKey(object))
 			return
 		}
+		base = known
 	}
-	base[key] = merge(found, join(path, key), known, value)
+	object[key] = merge(problems, join(path, key), base, value)
 }
 
 // lastKey returns the last key of a path.
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
+// guide is the page of the documentation on what a contract cannot say.
+const guide = "docs/contract.md"
+
+func unknownKey[V any](known map[string]V) string {
+	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + " (what no key says: " + guide + ")"
+}
+
 // mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
-func mergeList(found *Problems, path string, base, list []any) any {
+func mergeList(problems *Problems, path string, base, list []any) any {
 	if len(list) > maxEntries {
-		found.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
+		problems.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
 		return base
 	}
-	var kind any = ""
+	var example any = ""
 	if len(base) > 0 {
-		kind = base[0]
+		example = base[0]
 	}
-	before := found.count()
+	before := problems.count()
 	result := make([]any, len(list))
 	for i, entry := range list {
-		result[i] = merge(found, elementPath(path, i), kind, entry)
+		result[i] = merge(problems, elementPath(path, i), example, entry)
 	}
-	if found.count() > before {
+	if problems.count() > before {
 		return base // a list that was not understood would only bring up more problems, which the overlay does not have
 	}
 	return result
-}
-
-// page is the page of the documentation on what a contract cannot say.
-const page = "docs/contract.md"
-
-func unknownKey[V any](known map[string]V) string {
-	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + " (what no key says: " + page + ")"
 }

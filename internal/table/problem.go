@@ -1,7 +1,6 @@
 package table
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,25 +17,7 @@ type Problems struct {
 	List []Problem
 	More int
 
-	fromOverlay map[string]bool // the paths that the overlay sets, so that conflicts with a default are reported at the user's line
-}
-
-type entry struct {
-	list  string // its place
-	index int
-	word  string
-}
-
-// clash reports that two entries cannot be the same, at the entry of the overlay. It shows a word of the default only.
-func (p *Problems) clash(a, b entry, reason string) {
-	if !p.fromOverlay[a.list] && p.fromOverlay[b.list] {
-		a, b = b, a
-	}
-	same := "the same as "
-	if !p.fromOverlay[b.list] {
-		same = strconv.Quote(b.word) + " like the default "
-	}
-	p.add(elementPath(a.list, a.index), "holds "+same+elementPath(b.list, b.index)+"; "+reason)
+	overlay map[string]bool // the paths of lists that the overlay sets; see clash
 }
 
 // maxProblems is how many problems are listed, and maxPath how many bytes of a path: an overlay is often written by hand,
@@ -45,15 +26,6 @@ const (
 	maxProblems = 20
 	maxPath     = 256
 )
-
-func (p *Problems) set(path string) {
-	if p.fromOverlay == nil {
-		p.fromOverlay = map[string]bool{}
-	}
-	p.fromOverlay[path] = true
-}
-
-func (p *Problems) count() int { return len(p.List) + p.More }
 
 // add adds a problem, unless the reason is empty.
 func (p *Problems) add(path, reason string) {
@@ -69,21 +41,33 @@ func (p *Problems) add(path, reason string) {
 	}
 }
 
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
-		return "null"
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "a list"
-	case string:
-		return "a string"
-	case json.Number:
-		return "a number"
-	default:
-		return "a boolean"
+func (p *Problems) count() int { return len(p.List) + p.More }
+
+func (p *Problems) markOverlay(path string) {
+	if p.overlay == nil {
+		p.overlay = map[string]bool{}
 	}
+	p.overlay[path] = true
+}
+
+// entry is an entry of a list in the table.
+type entry struct {
+	list  string // its path
+	index int
+	word  string
+}
+
+// clash reports that two entries cannot be the same. The problem is at the overlay's entry, where the user can mend it, and shows a word of the
+// default only.
+func (p *Problems) clash(a, b entry, reason string) {
+	if !p.overlay[a.list] && p.overlay[b.list] {
+		a, b = b, a
+	}
+	same := "the same as "
+	if !p.overlay[b.list] {
+		same = strconv.Quote(b.word) + " like the default "
+	}
+	p.add(elementPath(a.list, a.index), "holds "+same+elementPath(b.list, b.index)+"; "+reason)
 }
 
 // join returns the path of a key within path. A key that is long or cannot be printed is cut and quoted.

@@ -1,17 +1,3 @@
-// Package table defines a contract as data: every wire name of the service by its concept. It parses, merges and checks contracts.
-// Package contract is its public face.
-//
-// Fields, parameters, paths, classes and statuses are maps by concept. The default table (internal/table/default.json) decides
-// which concepts there are: an overlay can change their values and add none.
-//
-// # The tag
-//
-// The tag "concept" of a struct field names the concept that the field is written and read as. It is one word:
-//
-//	To string `concept:"to"`
-//
-// The fields of sms.Transaction have the concepts of sms.list.record, and the messages of package messagingtest those of the fields and
-// params of their channel. Fields of a platform's own JSON, which no contract names, have the tag "at" of package shape.
 package table
 
 import (
@@ -20,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
@@ -54,10 +39,11 @@ func (t *Table) Sections() iter.Seq2[string, any] {
 func (t *Table) operations() map[string]*Operation {
 	all := map[string]*Operation{}
 	for field, value := range reflect.ValueOf(t).Elem().Fields() {
-		if value.Kind() == reflect.Struct {
-			if op := value.FieldByName("Operation"); op.IsValid() {
-				all[field.Tag.Get("json")] = op.Addr().Interface().(*Operation)
-			}
+		if value.Kind() != reflect.Struct {
+			continue
+		}
+		if op := value.FieldByName("Operation"); op.IsValid() {
+			all[field.Tag.Get("json")] = op.Addr().Interface().(*Operation)
 		}
 	}
 	return all
@@ -118,7 +104,7 @@ type Errors struct {
 	NotProcessed []int `json:"notProcessed" check:"status"`
 }
 
-// Operation is what every request has.
+// Operation is the part of a request that sends and reads share.
 type Operation struct {
 	Path     string  `json:"path" check:"path"`
 	Headers  Headers `json:"headers"`
@@ -163,18 +149,6 @@ const (
 	Unicode = "unicode"
 )
 
-// UnitOf returns the unit of a duration, "ms", "s" or "m", and its name.
-func UnitOf(word string) (unit time.Duration, name string) {
-	switch word {
-	case "ms":
-		return time.Millisecond, "milliseconds"
-	case "m":
-		return time.Minute, "minutes"
-	default:
-		return time.Second, "seconds"
-	}
-}
-
 // Paths returns Response with the first element of a list in place of each *.
 func (s *Send) Paths() map[string][]string {
 	paths := make(map[string][]string, len(s.Response))
@@ -184,6 +158,14 @@ func (s *Send) Paths() map[string][]string {
 		}
 	}
 	return paths
+}
+
+// IDIsReference reports whether the service uses the reference of a message as its ID, which it then repeats in its response.
+func (s *Send) IDIsReference() bool { return isReference(s.Response) }
+
+// isReference reports whether the ID has the paths of the reference, and no others.
+func isReference(lists map[string][]string) bool {
+	return len(lists["id"]) > 0 && slices.Equal(lists["id"], lists["reference"])
 }
 
 // Read is an operation that reads.
@@ -222,7 +204,7 @@ type List struct {
 // LastRow is the beginning of a path that leads into the last row of a page.
 const LastRow = "$last."
 
-// CursorInLastRow returns the paths of a page that do not lead into its last row, and the paths from the last row on of those that do.
+// CursorInLastRow splits the paths of a page: into those from the page on, and those of a cursor, from the last row on.
 func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	page = maps.Clone(l.Page)
 	page["next"] = nil
@@ -267,33 +249,6 @@ type Reply struct {
 	Type string `json:"type" check:"media"` // of Body
 	Body string `json:"body"`
 }
-
-// dropClaimed removes from default lists every name that a list of the overlay has, except for the first.
-func (w Webhook) dropClaimed(defaults Webhook) {
-	claimed := map[string]bool{}
-	for concept, list := range w.Params {
-		if slices.Equal(list, defaults.Params[concept]) {
-			continue
-		}
-		for _, name := range list {
-			claimed[name] = true
-		}
-	}
-	for concept, list := range w.Params {
-		if len(list) > 1 && slices.Equal(list, defaults.Params[concept]) {
-			isClaimed := func(name string) bool { return claimed[name] && name != list[0] }
-			w.Params[concept] = slices.DeleteFunc(slices.Clone(list), isClaimed)
-		}
-	}
-}
-
-// isReference reports whether the ID has the paths of the reference, and no others.
-func isReference(lists map[string][]string) bool {
-	return len(lists["id"]) > 0 && slices.Equal(lists["id"], lists["reference"])
-}
-
-// IDIsReference reports whether the service uses the reference of a message as its ID, which it then repeats in its response.
-func (s *Send) IDIsReference() bool { return isReference(s.Response) }
 
 // Delivery is the callback that reports delivery.
 type Delivery struct {

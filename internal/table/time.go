@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
-const milliseconds = 1e11
+// minMilliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
+const minMilliseconds = 1e11
 
 const compact = "20060102150405"
 
@@ -58,7 +58,7 @@ func parseFraction(text string) (time.Time, bool) {
 	switch {
 	case err != nil || math.IsNaN(n) || math.Abs(n) > most:
 		return time.Time{}, false
-	case math.Abs(n) >= milliseconds:
+	case math.Abs(n) >= minMilliseconds:
 		return unixTime(int64(math.Round(n)))
 	default:
 		return unixTime(int64(math.Round(n * 1000)))
@@ -74,7 +74,7 @@ func parseDigits(text string, zone *time.Location) (time.Time, bool) {
 	switch {
 	case err != nil:
 		return time.Time{}, false
-	case n < milliseconds:
+	case n < minMilliseconds:
 		return unixTime(n * 1000)
 	default:
 		return unixTime(n)
@@ -188,5 +188,17 @@ func FormatTime(at time.Time, form string, zone *time.Location) string {
 		return at.UTC().Format("2006-01-02T15:04:05Z07:00")
 	default: // "rfc3339ms"
 		return at.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
+}
+
+// UnitOf returns the unit of a duration, "ms", "s" or "m", and its name.
+func UnitOf(word string) (unit time.Duration, name string) {
+	switch word {
+	case "ms":
+		return time.Millisecond, "milliseconds"
+	case "m":
+		return time.Minute, "minutes"
+	default:
+		return time.Second, "seconds"
 	}
 }

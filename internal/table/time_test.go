@@ -141,6 +141,33 @@ func TestParseTimeRefusesWhatJSONCannotWrite(t *testing.T) {
 	}
 }
 
+func TestParseTimeOfZeros(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "0", "0000-00-00", "0000-00-00 00:00:00", "0000-00-00T00:00:00.000Z", "0000/00/00", "00:00"} {
+		at, ok := table.ParseTime(text, nil)
+		assert.True(t, ok, text)
+		assert.True(t, at.IsZero(), text)
+	}
+	for _, text := range []string{"0000-00-01", "T1", "-"} {
+		_, ok := table.ParseTime(text, nil)
+		assert.False(t, ok, text)
+	}
+}
+
+func TestFormatTime(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 1, 4, 34, 56, 789_999_999, time.FixedZone("", 8*60*60))
+	zone := time.FixedZone("", -4*60*60)
+	for form, want := range map[string]string{
+		"rfc3339ms": "2026-09-30T20:34:56.789Z", "rfc3339": "2026-09-30T20:34:56Z", "unix": "1790800496", "unixms": "1790800496789",
+		"datetime": "2026-09-30 16:34:56", "date": "2026-09-30", "rfc1123": "Wed, 30 Sep 2026 20:34:56 GMT", "rfc2822": "Wed, 30 Sep 2026 20:34:56 +0000",
+	} {
+		for _, same := range []time.Time{at, at.UTC(), at.In(time.FixedZone("", -12*60*60))} {
+			assert.Equal(t, want, table.FormatTime(same, form, zone), form)
+		}
+	}
+}
+
 // FuzzParseTime checks that a time which was read is read again from its RFC 3339, and that any other is the zero time.
 func FuzzParseTime(f *testing.F) {
 	for _, seed := range []string{

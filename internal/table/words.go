@@ -42,7 +42,7 @@ func normal(word string, fold bool) string {
 	return word
 }
 
-// wordFault returns what is wrong with a word or a code, which may end in a star, or "".
+// wordFault returns what is wrong with a word or a code, which may end in a star.
 func wordFault(word string) string {
 	star := strings.IndexByte(word, '*')
 	switch {
@@ -51,54 +51,34 @@ func wordFault(word string) string {
 	case strings.TrimSpace(word) != word:
 		return "has white space around it, so that nothing in a response equals it"
 	}
-	return nameFault(word, false)
-}
-
-// checkApart reports the words that are in two lists: they would mean two things. The keys are the paths of the lists in the table, and the
-// reason says what to write.
-func checkApart(found *Problems, lists map[string][]string, fold bool, reason string) {
-	checkApartFor(found, lists, fold, func(_, _ string) string { return reason })
-}
-
-// checkApartFor is checkApart with a reason for each pair of lists.
-func checkApartFor(found *Problems, lists map[string][]string, fold bool, reason func(place, other string) string) {
-	seen := map[string]entry{}
-	for place, list := range sorted(lists) {
-		for i, word := range list {
-			same := normal(word, fold)
-			e := entry{place, i, word}
-			if other, ok := seen[same]; ok && other.list != place {
-				found.clash(e, other, reason(e.list, other.list))
-			}
-			seen[same] = e
-		}
-	}
+	return plainNameFault(word)
 }
 
 const oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
 
-func checkNotAll(found *Problems, place string, list []string, reason string) {
-	if i := slices.Index(list, "*"); i >= 0 {
-		found.add(elementPath(place, i), "means every word; "+reason)
+// checkDisjoint reports the words that are in two lists, and so would mean two things. The keys are the paths of the lists in the table.
+func checkDisjoint(problems *Problems, lists map[string][]string, fold bool) {
+	checkDisjointFor(problems, lists, fold, func(_, _ string) string { return oneMeaning })
+}
+
+// checkDisjointFor is checkDisjoint with a reason for each pair of paths, which says what to write.
+func checkDisjointFor(problems *Problems, lists map[string][]string, fold bool, reason func(path, other string) string) {
+	seen := map[string]entry{}
+	for path, list := range sorted(lists) {
+		for i, word := range list {
+			key := normal(word, fold)
+			e := entry{path, i, word}
+			if other, ok := seen[key]; ok && other.list != path {
+				problems.clash(e, other, reason(path, other.list))
+			}
+			seen[key] = e
+		}
 	}
 }
 
-// IsWord reports whether a text from outside is short and plain enough to be a code or an ID, and holds no run of digits that may be
-// a phone number. Only such a text may be logged.
-func IsWord(text string) bool {
-	const longest, phoneNumber = 64, 9
-	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
-	digits := 0 // in a row
-	for i := range min(len(text), longest) {
-		isDigit := '0' <= text[i] && text[i] <= '9'
-		if isDigit {
-			digits++
-		} else {
-			digits = 0
-		}
-		if digits >= phoneNumber {
-			return false
-		}
+// checkNoCatchAll reports a prefix of every word.
+func checkNoCatchAll(problems *Problems, path string, list []string, reason string) {
+	if i := slices.Index(list, "*"); i >= 0 {
+		problems.add(elementPath(path, i), "means every word; "+reason)
 	}
-	return text != "" && len(text) <= longest && consistsOf(text, plain)
 }

@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,14 +50,4 @@ func TestHeadersWith(t *testing.T) {
 	assert.Equal(t, table.Headers{"x-api-version": "3", "x-app": "shop"}, all.With(nil))
 	assert.Empty(t, table.Headers(nil).With(nil))
 	assert.Equal(t, "3", all["X-Api-Version"], "neither changes")
-}
-
-func TestIsWord(t *testing.T) {
-	t.Parallel()
-	for _, word := range []string{"E-17", "200101", "a.b:c_d", "12345678", "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"} {
-		assert.True(t, table.IsWord(word), word)
-	}
-	for _, word := range []string{"", "two words", "é", "123456789", "x123456789", "a\n", strings.Repeat("a", 65)} {
-		assert.False(t, table.IsWord(word), word)
-	}
 }

@@ -122,16 +122,38 @@ func isName(text string) bool { return text != "" && consistsOf(text, nameLetter
 func IsCode(id string) bool {
 	hasDigit, hasLetter := false, false
 	for i := range len(id) {
-		switch c := id[i]; {
+		c := id[i]
+		lower := c | 0x20 // if c is a letter
+		switch {
 		case '0' <= c && c <= '9':
 			hasDigit = true
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			hasLetter = hasLetter || c|0x20 != 'e'
+		case 'a' <= lower && lower <= 'z':
+			hasLetter = hasLetter || lower != 'e'
 		case i == 0 || c != '-' && c != '_':
 			return false
 		}
 	}
 	return hasDigit && hasLetter
+}
+
+// IsWord reports whether a text from outside is short and plain enough to be a code or an ID, and holds no run of digits that may be
+// a phone number. Only such a text may be logged.
+func IsWord(text string) bool {
+	const longest, phoneNumber = 64, 9
+	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
+	digits := 0 // in a row
+	for i := range min(len(text), longest) {
+		isDigit := '0' <= text[i] && text[i] <= '9'
+		if isDigit {
+			digits++
+		} else {
+			digits = 0
+		}
+		if digits >= phoneNumber {
+			return false
+		}
+	}
+	return text != "" && len(text) <= longest && consistsOf(text, plain)
 }
 
 func isDigits(text string) bool {
