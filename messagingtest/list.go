@@ -81,7 +81,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		return q, &problem{"query", strconv.QuoteToASCII(name) + " is not a parameter of this listing"}
 	}
 	key := url.Values{}
-	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
+	for _, concept := range slices.Sorted(maps.Keys(f.op.contract.Fields)) {
 		if !f.has(concept) {
 			continue
 		}
@@ -140,7 +140,7 @@ func (q *listing) setFilter(f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, ok := f.times.parse(value)
+		limit, ok := f.op.times.parse(value)
 		if !ok {
 			return &problem{"time", name + " is not a time in the form of the contract"}
 		}
@@ -213,7 +213,7 @@ func (l *ledger) formatValue(value any, currency string, t table.List) any {
 func (l *ledger) formatRow(r *row, t table.List, all map[string]column) any {
 	values := document{}
 	for concept, valueOf := range all {
-		values[concept] = l.formatValue(valueOf(r), r.currency(), t)
+		values[concept] = l.formatValue(valueOf(r), r.listedCurrency(), t)
 	}
 	item := document{}
 	placeAll(item, t.Record, values)
@@ -301,7 +301,7 @@ func (l *ledger) list(q listing) []*row {
 func (q listing) cursorAfter(l *ledger) func(last *row) string {
 	if _, inRow := q.contract.CursorInLastRow(); len(inRow) > 0 {
 		valueOf := columns()[columnAt(q.contract, inRow[0])]
-		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), last.currency(), q.contract)) }
+		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), last.listedCurrency(), q.contract)) }
 	}
 	return func(last *row) string {
 		return "&cursor=" + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+last.ID))

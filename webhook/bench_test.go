@@ -2,26 +2,18 @@ package webhook_test
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Each benchmark of a handler has a baseline written by hand. Compare them within one run, by the medians of several:
-//
-//	go test -run '^$' -bench . -benchmem -count 10 ./webhook
-//
-// BenchmarkRatio does that by itself, taking turns, and reports the ratios.
+// Each benchmark has a baseline written by hand. internal/benchmarks lets the two take turns, and reports the ratio.
 
 var sink string
 
@@ -97,35 +89,6 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio lets the handlers take turns, so that other load on the machine affects all of them, and reports the
-// medians in relation to the one by hand.
-func BenchmarkRatio(b *testing.B) {
-	queries := benchQueries(1 << 16)
-	all := contenders()
-	took := make([][]float64, len(all))
-	r := httptest.NewRequest(http.MethodGet, "/hook", http.NoBody)
-	for turn := 0; b.Loop(); turn++ {
-		for i, c := range all {
-			const calls = 4000
-			began := time.Now()
-			for j := range calls {
-				r.URL.RawQuery = queries[(turn*calls+j)%len(queries)]
-				c.handler.ServeHTTP(httptest.NewRecorder(), r) // as internal/benchmarks does
-			}
-			took[i] = append(took[i], float64(time.Since(began))/calls)
-		}
-	}
-	for i := range took {
-		slices.Sort(took[i])
-	}
-	median := func(i int) float64 { return took[i][len(took[i])/2] }
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(median(0), "ns/by-hand")
-	for i, c := range all[1:] {
-		b.ReportMetric(median(i+1)/median(0), strings.ReplaceAll(c.name, " ", "-")+"/by-hand")
-	}
-}
-
 func BenchmarkParse(b *testing.B) {
 	for name, query := range map[string]string{
 		"typical": benchQueries(1)[0],
@@ -176,36 +139,5 @@ func BenchmarkMemoryStore(b *testing.B) {
 		if err := store.Once(b.Context(), keys[i%len(keys)], handle); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// BenchmarkConnections has 64 clients call a real server.
-func BenchmarkConnections(b *testing.B) {
-	const connections = 64
-	queries := benchQueries(1 << 16)
-	for _, c := range contenders() {
-		b.Run(c.name, func(b *testing.B) {
-			server := httptest.NewServer(c.handler)
-			defer server.Close()
-			client := server.Client()
-			client.Transport.(*http.Transport).MaxIdleConnsPerHost = connections
-			var next atomic.Int64
-			b.SetParallelism((connections + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					answer, err := client.Get(server.URL + "/hook?" + queries[next.Add(1)%int64(len(queries))])
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					_, _ = io.Copy(io.Discard, answer.Body)
-					answer.Body.Close()
-					if answer.StatusCode != http.StatusOK {
-						b.Error(answer.Status)
-					}
-				}
-			})
-		})
 	}
 }
