@@ -3,11 +3,6 @@ package webhook
 import (
 	"context"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Callback names a callback of the service. For each, a [Receiver] has a handler and a method that only parses:
@@ -97,77 +92,3 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackDelivery].parse(r)
 	return ofType[DeliveryReport](events), err
 }
-
-// callback is a callback as the contract describes it.
-type callback struct {
-	receiver     *Receiver
-	name         Callback
-	bindings     map[string][]binding // by the names of parameters; most have one
-	takesPOST    bool
-	placeholders [numConcepts]string // what the service leaves in place of a value that it did not fill in
-	paramPaths   *paths              // of parameters in a JSON body
-	eventPaths   *paths              // where a JSON body may hold several events
-	innerPaths   *paths              // the same, for a body that is not an event by itself
-	takesList    bool                // a JSON body may be a list of events
-	zone         *time.Location
-	layouts      []string    // further forms of times
-	reply        table.Reply // to a call that was handled
-}
-
-func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback {
-	zone, _ := time.LoadLocation(section.Zone) // contract.Parse checks it
-	c := &callback{receiver: rcv, name: name, zone: zone, layouts: section.Layouts, reply: section.Reply}
-	c.takesPOST = rcv.post || section.Encoding != "query"
-	c.bind(section.Params)
-	c.setEvents(section.Events)
-	return c
-}
-
-// bind binds names of parameters to concepts. A name with a dot is a path, too.
-func (c *callback) bind(params map[string][]string) {
-	c.bindings = map[string][]binding{}
-	var texts []string
-	for i, key := range conceptKeys() {
-		for j, name := range params[key] {
-			c.bindings[name] = append(c.bindings[name], newBinding(concept(i), name, j+1))
-			if strings.Contains(name, ".") && !slices.Contains(texts, name) {
-				texts = append(texts, name)
-			}
-		}
-	}
-	c.paramPaths = newPaths(texts)
-}
-
-// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
-func (c *callback) setEvents(list []string) {
-	before := list
-	var after []string
-	body := slices.Index(list, "")
-	if body >= 0 {
-		before = list[:body]
-		after = list[body+1:]
-	}
-	c.takesList = body >= 0 || len(list) == 0
-	c.eventPaths = newPaths(before)
-	c.innerPaths = newPaths(after)
-}
-
-// reads reports whether the callback reads a parameter, or members of it.
-func (c *callback) reads(parameter string) bool {
-	for name := range c.bindings {
-		if isWithin(name, parameter) {
-			return true
-		}
-	}
-	return c.eventPaths.anyWithin(parameter)
-}
-
-// needs reports whether the callback reads a parameter, or looks for events in it.
-func (c *callback) needs(parameter string) bool {
-	return c.reads(parameter) || c.innerPaths.anyWithin(parameter)
-}
-
-func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
-
-// refuse returns the refusal of a request of the callback.
-func (c *callback) refuse(reason error) *RejectError { return c.name.refuse(reason) }
