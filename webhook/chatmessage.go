@@ -90,6 +90,7 @@ type Referral struct {
 	Welcome string `json:"welcome,omitzero" at:"welcome_message.text"`
 }
 
+// appendChat appends the messages of a chat app, then the statuses and the other changes in the JSON that counts.
 func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
 	isAnonymous := f.value(conceptFrom) == ""

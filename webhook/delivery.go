@@ -60,6 +60,7 @@ type DeliveryReport struct {
 	RawQuery string `json:"-"`
 }
 
+// appendReports appends the statuses of the JSON that counts or, if there are none, a report of parameters.
 func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
 	if e.isTooLarge {
@@ -68,7 +69,7 @@ func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 	before := len(events)
 	events, isComplete := f.appendStatuses(d, events)
 	events = f.appendOthers(d, events)
-	isAnonymous := f.id()+f.value(conceptReference) == ""
+	isAnonymous := f.id() == "" && f.value(conceptReference) == ""
 	switch {
 	case len(e.messages) > 0 && e.shape == shapeEnvelope:
 		return events, f.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
@@ -164,10 +165,10 @@ func (d *DeliveryReport) setFailureAndPrice(status object) {
 	}
 	pricing := status.object("pricing")
 	d.Category = cmp.Or(pricing.word("category"), status.object("conversation").object("origin").word("type"))
-	kind, billable := pricing.word("type"), pricing.word("billable")
+	kind := pricing.word("type")
 	d.Billable = kind == "regular"
 	if kind == "" {
-		d.Billable = billable == "true"
+		d.Billable = pricing.word("billable") == "true"
 	}
 }
 

@@ -48,7 +48,8 @@ func (f *fields) readForm(form string) {
 	}
 }
 
-// addParam adds a parameter of a query or form. Not every binding of it is credible after raw JSON, and it may be raw JSON itself (see rawJSON).
+// addParam adds a parameter of a query or form. After raw JSON not every binding is credible, and the parameter may be raw JSON itself (see
+// rawJSON).
 func (f *fields) addParam(name, escaped string) {
 	value := decode(escaped)
 	if !f.keep(name, value) {

@@ -30,13 +30,13 @@ func (f *fields) resolve() decision {
 func (f *fields) candidate() envelope {
 	bodyShape := shapeOf(f.bodyJSON)
 	isBodyOfPlatform := bodyShape != shapeNone && bodyShape != shapeOther // a kind suffices, because a person cannot type a body
-	named := f.value(conceptKind) + f.value(conceptFrom) + f.id()
+	isNamed := f.value(conceptKind) != "" || f.value(conceptFrom) != "" || f.id() != ""
 	switch {
 	case f.paramJSON != nil:
 		return *f.paramJSON
 	case isBodyOfPlatform:
 		return *f.bodyJSON
-	case f.textJSON != nil && named == "":
+	case f.textJSON != nil && !isNamed:
 		return *f.textJSON
 	default:
 		return envelope{}
