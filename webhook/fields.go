@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// fields holds the parameters of one event, and what they mean by the contract of a callback. They do not change once they are read: resolve.go
-// decides between parameters and JSON in the shape of the platform, and returns what counts.
+// fields holds the parameters of one event, and their values by concept. They do not change once they are read: resolve.go decides between
+// parameters and JSON in the shape of the platform, and returns what counts.
 type fields struct {
-	*callback
+	*callback // says what a parameter means
 
 	params      Params // of the query, then of the body
 	outer       int    // how many of params surround a list of events, and so belong to no event of it
