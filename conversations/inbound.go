@@ -132,6 +132,11 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error
 			return Decision{}, err
 		}
 	}
+	return b.noteDecision(ctx, tx, m, known)
+}
+
+// noteDecision records whether a message opts its sender out or in.
+func (b *Book) noteDecision(ctx context.Context, tx *sql.Tx, m Inbound, known []string) (Decision, error) {
 	noted := Decision{OptOut: b.stops(m)}
 	noted.OptIn = !noted.OptOut && b.starts(m)
 	if !noted.OptOut && !noted.OptIn {

@@ -75,16 +75,16 @@ func contentText(kind string, content document) string {
 // platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member
 // that wraps them. A form holds JSON as text.
 func (f fields) platformMessage() document {
-	if *f.Wrap == "" {
+	if *f.op.contract.Wrap == "" {
 		message := maps.Clone(f.extra)
 		if f.isForm() {
 			unquoteAll(message)
 		}
 		return message
 	}
-	wrapped := f.values[*f.Wrap]
+	wrapped := f.values[*f.op.contract.Wrap]
 	if f.isForm() {
-		wrapped, _ = readJSON([]byte(textIn(f.values, *f.Wrap)))
+		wrapped, _ = readJSON([]byte(textIn(f.values, *f.op.contract.Wrap)))
 	}
 	message, _ := wrapped.(document)
 	return message

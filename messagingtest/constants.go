@@ -16,13 +16,13 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 	if p := f.checkHeaders(common, header); p != nil {
 		return p
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Constants)) {
-		if !f.isConstant(name, f.Constants[name]) {
+	for _, name := range slices.Sorted(maps.Keys(f.op.contract.Constants)) {
+		if !f.isConstant(name, f.op.contract.Constants[name]) {
 			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
-	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
-		constants := f.FieldConstants[concept]
+	for _, concept := range slices.Sorted(maps.Keys(f.op.contract.FieldConstants)) {
+		constants := f.op.contract.FieldConstants[concept]
 		for _, name := range slices.Sorted(maps.Keys(constants)) {
 			if p := f.checkFieldConstant(concept, name, constants[name]); p != nil {
 				return p
@@ -34,8 +34,8 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 
 // checkHeaders checks the headers that the contract has for every request and for this operation, which replaces or removes some.
 func (f fields) checkHeaders(common table.Headers, header http.Header) *problem {
-	want := common.With(f.Headers)
-	for _, headers := range []table.Headers{common, f.Headers} {
+	want := common.With(f.op.contract.Headers)
+	for _, headers := range []table.Headers{common, f.op.contract.Headers} {
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			got := strings.Join(header.Values(name), "\n")
 			if got != want[strings.ToLower(name)] { // "" if the operation removes it
@@ -53,7 +53,7 @@ func (f fields) checkFieldConstant(concept, name string, constant any) *problem 
 		return nil
 	}
 	_, isPresent := f.values[name]
-	isDefault := f.ConstantsGiveWay(concept) // of the default contract: an extra field may replace it
+	isDefault := f.op.contract.ConstantsGiveWay(concept) // of the default contract: an extra field may replace it
 	switch {
 	case isPresent && isDefault:
 		return nil
@@ -85,7 +85,7 @@ func (f fields) hasOtherAlphabet(concept, name string) bool {
 	if !isAlphabet || !f.goesWith(other) {
 		return false
 	}
-	_, hasConstant := f.FieldConstants[other][name]
+	_, hasConstant := f.op.contract.FieldConstants[other][name]
 	return hasConstant
 }
 

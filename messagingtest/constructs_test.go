@@ -71,7 +71,7 @@ func TestWrongConstantsAreReportedInOrder(t *testing.T) {
 	for overlay, want := range map[string]string{headers: "the header X-Brand is not", constants: "text and flash go together"} {
 		s := newServer()
 		speaking(overlay)(s)
-		f := fields{operation: s.operations[0], values: document{"text": "Hi"}}
+		f := fields{op: s.operations[0], values: document{"text": "Hi"}}
 		for range 50 {
 			p := f.checkConstants(s.names.Headers, http.Header{})
 			require.NotNil(t, p)

@@ -103,3 +103,12 @@
 // [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has handled a callback,
 // with 4xx to a callback that can never be handled, and with 5xx if it wants to be called again.
 package messagingtest
+
+// For maintainers. A request passes through these files, in this order:
+//
+//	server.go, fault.go     the operation that serves the path, and the fault
+//	request.go              the fields of the request, by concept
+//	send.go, chatapp2.go    a message, checked (check.go), and its response
+//	list.go                 a listing, of the columns in sent.go
+//	problem.go              why the request is refused
+//	ledger.go, delivery.go  the messages, and what becomes of them

@@ -272,14 +272,14 @@ func (s *Server) addressFault(r *http.Request, body []byte) Fault {
 func (s *Server) addressOf(r *http.Request, body []byte) address {
 	_, operations := s.operationsFor(r)
 	f, p := s.readFirst(operations, r, body)
-	if p != nil || f.channel == "" { // it cannot be read, or lists
+	if p != nil || f.op.channel == "" { // it cannot be read, or lists
 		return address{}
 	}
 	message, p := f.submission()
 	if p != nil {
 		return address{}
 	}
-	return address{f.channel, recipientKey(message.To)}
+	return address{f.op.channel, recipientKey(message.To)}
 }
 
 // replacesResponse reports whether a request with this fault gets a response of the fault, not the response of the service.
@@ -362,11 +362,31 @@ func (s *Server) errorResponse(r *http.Request, code int, requestID string) resp
 	return jsonResponse(code, s.failure(requestID, message, s.names.Errors.Code, s.codeOf(problemForStatus(code))))
 }
 
+// problemForStatus returns the problem that goes with the HTTP status of a fault, or "" if none does.
+func problemForStatus(status int) string {
+	switch {
+	case status == http.StatusBadRequest, status >= 200 && status < 300:
+		return "invalid"
+	case status == http.StatusUnauthorized:
+		return "unauthorized"
+	case status == http.StatusPaymentRequired:
+		return "insufficientBalance"
+	case status == http.StatusNotFound:
+		return "notFound"
+	case status == http.StatusTooManyRequests:
+		return "rateLimited"
+	case status >= http.StatusInternalServerError:
+		return "unavailable"
+	default:
+		return ""
+	}
+}
+
 // refusalFor returns the places of the status in a response to a request, and the first word that refuses a message there, or "".
 func (s *Server) refusalFor(r *http.Request) (places []string, word string) {
 	_, operations := s.operationsFor(r)
 	if len(operations) == 0 {
 		return nil, ""
 	}
-	return operations[0].Response["status"], firstWord(operations[0].Refused)
+	return operations[0].contract.Response["status"], firstWord(operations[0].contract.Refused)
 }

@@ -81,7 +81,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		return q, &problem{"query", strconv.QuoteToASCII(name) + " is not a parameter of this listing"}
 	}
 	key := url.Values{}
-	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
+	for _, concept := range slices.Sorted(maps.Keys(f.op.contract.Fields)) {
 		if !f.has(concept) {
 			continue
 		}
@@ -140,7 +140,7 @@ func (q *listing) setFilter(f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, ok := f.times.parse(value)
+		limit, ok := f.op.times.parse(value)
 		if !ok {
 			return &problem{"time", name + " is not a time in the form of the contract"}
 		}
@@ -193,11 +193,11 @@ func columnAt(t table.List, path string) string {
 	return ""
 }
 
-// formatValue returns a value of a column as the contract has it.
-func (l *ledger) formatValue(value any, currency string, t table.List) any {
-	switch v := value.(type) {
+// formatColumn returns the value of a row in a column as the contract has it.
+func (l *ledger) formatColumn(r *row, valueOf column, t table.List) any {
+	switch v := valueOf(r).(type) {
 	case amount:
-		return v.withCurrency(currency, t.Record["currency"], t.Scale)
+		return v.withCurrency(r.listedCurrency(), t.Record["currency"], t.Scale)
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
@@ -205,7 +205,7 @@ func (l *ledger) formatValue(value any, currency string, t table.List) any {
 		}
 		return nilIfEmpty(text)
 	default:
-		return value
+		return v
 	}
 }
 
@@ -213,7 +213,7 @@ func (l *ledger) formatValue(value any, currency string, t table.List) any {
 func (l *ledger) formatRow(r *row, t table.List, all map[string]column) any {
 	values := document{}
 	for concept, valueOf := range all {
-		values[concept] = l.formatValue(valueOf(r), r.currency(), t)
+		values[concept] = l.formatColumn(r, valueOf, t)
 	}
 	item := document{}
 	placeAll(item, t.Record, values)
@@ -301,7 +301,7 @@ func (l *ledger) list(q listing) []*row {
 func (q listing) cursorAfter(l *ledger) func(last *row) string {
 	if _, inRow := q.contract.CursorInLastRow(); len(inRow) > 0 {
 		valueOf := columns()[columnAt(q.contract, inRow[0])]
-		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), last.currency(), q.contract)) }
+		return func(last *row) string { return fmt.Sprint(l.formatColumn(last, valueOf, q.contract)) }
 	}
 	return func(last *row) string {
 		return "&cursor=" + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+last.ID))

@@ -3,87 +3,57 @@ package messagingtest
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// A problem is why a request is refused. Its name is one of problemCode. Its text names fields and never repeats a value.
-type problem struct{ name, text string }
+// A problem is why a request is refused.
+type problem struct {
+	name string // see problemNamed
+	text string // names fields and never repeats a value
+}
 
-// problemCode returns the code of a problem under the default contract. A problem with the name of a class of the contract is of
-// that class; the others are invalid requests.
-func problemCode(name string) string {
-	code, known := map[string]string{
-		"unauthorized":        "40001",
-		"rateLimited":         "40002",
-		"invalid":             "40003",
-		"method":              "40004",
-		"notFound":            "40005",
-		"unavailable":         "50000",
-		"windowClosed":        "131047",
-		"insufficientBalance": "200101",
-		"body":                "200201",
-		"contentType":         "200202",
-		"kind":                "200203",
-		"missing":             "200204",
-		"recipient":           "200205",
-		"duplicate":           "200206",
-		"callback":            "200207",
-		"tooLarge":            "200208",
-		"query":               "200209",
-		"number":              "200210",
-		"time":                "200211",
-		"sort":                "200212",
-		"cursor":              "200213",
-		"payload":             "200214",
-		"lifetime":            "200215",
-		"fallback":            "200216",
-		"url":                 "200217",
-		"value":               "200218",
-		"constant":            "200220",
+// A problemKind says how the server responds to the problems of one name.
+type problemKind struct {
+	code   string // under the default contract
+	status int
+}
+
+// problemNamed returns the kind of a problem. A problem with the name of a class of the contract is of that class; the others are invalid requests.
+func problemNamed(name string) problemKind {
+	const bad = http.StatusBadRequest
+	kind, isKnown := map[string]problemKind{
+		"unauthorized":        {"40001", http.StatusUnauthorized},
+		"rateLimited":         {"40002", bad},
+		"invalid":             {"40003", bad},
+		"method":              {"40004", http.StatusMethodNotAllowed},
+		"notFound":            {"40005", http.StatusNotFound},
+		"unavailable":         {"50000", bad},
+		"windowClosed":        {"131047", bad},
+		"insufficientBalance": {"200101", bad},
+		"body":                {"200201", bad},
+		"contentType":         {"200202", bad},
+		"kind":                {"200203", bad},
+		"missing":             {"200204", bad},
+		"recipient":           {"200205", bad},
+		"duplicate":           {"200206", http.StatusConflict},
+		"callback":            {"200207", bad},
+		"tooLarge":            {"200208", http.StatusRequestEntityTooLarge},
+		"query":               {"200209", bad},
+		"number":              {"200210", bad},
+		"time":                {"200211", bad},
+		"sort":                {"200212", bad},
+		"cursor":              {"200213", bad},
+		"payload":             {"200214", bad},
+		"lifetime":            {"200215", bad},
+		"fallback":            {"200216", bad},
+		"url":                 {"200217", bad},
+		"value":               {"200218", bad},
+		"constant":            {"200220", bad},
 	}[name]
-	panicUnless(known, "there is no problem %q", name)
-	return code
-}
-
-// problemStatus returns the HTTP status of a problem.
-func problemStatus(name string) int {
-	switch name {
-	case "unauthorized":
-		return http.StatusUnauthorized
-	case "notFound":
-		return http.StatusNotFound
-	case "method":
-		return http.StatusMethodNotAllowed
-	case "duplicate":
-		return http.StatusConflict
-	case "tooLarge":
-		return http.StatusRequestEntityTooLarge
-	default:
-		return http.StatusBadRequest
-	}
-}
-
-// problemForStatus returns the problem that goes with the HTTP status of a fault, or "" if none does.
-func problemForStatus(status int) string {
-	switch {
-	case status == http.StatusBadRequest, status >= 200 && status < 300:
-		return "invalid"
-	case status == http.StatusUnauthorized:
-		return "unauthorized"
-	case status == http.StatusPaymentRequired:
-		return "insufficientBalance"
-	case status == http.StatusNotFound:
-		return "notFound"
-	case status == http.StatusTooManyRequests:
-		return "rateLimited"
-	case status >= http.StatusInternalServerError:
-		return "unavailable"
-	default:
-		return ""
-	}
+	panicUnless(isKnown, "there is no problem %q", name)
+	return kind
 }
 
 // codeOf returns the code of a problem under the contract: its own code, if the contract has that in the class of the problem, or
@@ -93,7 +63,7 @@ func (s *Server) codeOf(name string) string {
 	if name == "" {
 		return ""
 	}
-	own := problemCode(name)
+	own := problemNamed(name).code
 	class := s.classOf(name)
 	if s.isFailureCode(own, class) {
 		return own
@@ -144,37 +114,4 @@ func (s *Server) failure(requestID, text string, paths []string, code any) []byt
 	body := placeFirst(document{}, s.names.Errors.Message, text)
 	body = placeFirst(body, s.names.Errors.Request, requestID)
 	return encode(placeFirst(body, paths, code))
-}
-
-// acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, whose words are
-// guesses, or the first one of all.
-func acceptedWord(t table.Send) string {
-	var added []string
-	for _, word := range t.Accepted {
-		if !isDefaultWord(word) {
-			added = append(added, word)
-		}
-	}
-	if len(added) > 0 {
-		return firstWord(added)
-	}
-	return firstWord(t.Accepted)
-}
-
-// isDefaultWord reports whether a word means accepted in the default contract, for any channel.
-func isDefaultWord(word string) bool {
-	for _, channel := range table.Channels() {
-		if slices.Contains(channel.Send(table.Default()).Accepted, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// firstWord returns a word that the first entry of a list stands for, or "" if the list is empty.
-func firstWord(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return strings.TrimSuffix(list[0], "*")
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// An operation is what the service does with one kind of request, and how the contract has that request written.
+// An operation is what the service does with one kind of request.
 type operation struct {
-	table.Send // of an operation that lists: the parts that both kinds have
-
-	channel    string // empty for an operation that lists
-	isPlatform bool   // whether its messages are the third-party platform's
+	contract   table.Send // how the request is written; of an operation that reads, only what both kinds have
+	channel    string     // empty for an operation that reads
+	isPlatform bool       // its messages are the third-party platform's
 	method     string
 	times      timeFormat // of fields that are times
 
@@ -32,24 +31,24 @@ func newOperation(method string, t table.Send) operation {
 	if t.Wrap == nil {
 		t.Wrap = new(string)
 	}
-	return operation{Send: t, method: method, times: newTimeFormat(t.Time, t.Zone)}
+	return operation{contract: t, method: method, times: newTimeFormat(t.Time, t.Zone)}
 }
 
-// fields are what a request holds. Their methods take concepts.
+// fields are what a request of an operation holds. Their methods take concepts.
 type fields struct {
-	operation
-
+	op     operation
 	values document // by the contract's names, such as "to" or "messages.0.to"
 	extra  document // members that the contract does not name
 	body   []byte   // nil unless it is JSON without credentials
 }
 
-// read reads a request under the names of an operation. Wrong credentials are reported before any other problem.
+// read reads a request under the names of an operation. Wrong credentials are reported before any other problem, so all is read first: the
+// credentials may be among the fields.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
-	f := fields{operation: op, values: document{}, extra: document{}}
-	pair := s.names.Auth.KeyPair
-	isPairInFields := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
+	f := fields{op: op, values: document{}, extra: document{}}
 	names := f.names()
+	pair := s.names.Auth.KeyPair
+	isPairInFields := pair.In == "body" || pair.In == "query" && op.contract.Encoding == "query"
 	if isPairInFields {
 		names = append(names, pair.Key, pair.Secret)
 	}
@@ -74,7 +73,7 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 
 // parse reads the parameters or the body of a request.
 func (f *fields) parse(r *http.Request, body []byte, names []string) *problem {
-	switch f.Encoding {
+	switch f.op.contract.Encoding {
 	case "json":
 		f.body = body
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
@@ -98,7 +97,7 @@ func (f *fields) parse(r *http.Request, body []byte, names []string) *problem {
 
 // checkContentType checks the type of the body.
 func (f fields) checkContentType(header http.Header, size int) *problem {
-	want := map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}[f.Encoding]
+	want := map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}[f.op.contract.Encoding]
 	if want == "" {
 		if size > 0 {
 			return &problem{"body", "this request has no body"}
@@ -115,9 +114,10 @@ func (f fields) checkContentType(header http.Header, size int) *problem {
 
 // names returns all names that the contract has for the operation.
 func (f fields) names() []string {
-	names := slices.AppendSeq([]string{*f.Wrap}, maps.Values(f.Fields))
-	names = slices.AppendSeq(names, maps.Keys(f.Constants))
-	for _, constants := range f.FieldConstants {
+	t := f.op.contract
+	names := slices.AppendSeq([]string{*t.Wrap}, maps.Values(t.Fields))
+	names = slices.AppendSeq(names, maps.Keys(t.Constants))
+	for _, constants := range t.FieldConstants {
 		names = slices.AppendSeq(names, maps.Keys(constants))
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
@@ -126,7 +126,7 @@ func (f fields) names() []string {
 // readForm reads the parameters of a form or a query, whose values are texts.
 func (f fields) readForm(form url.Values, names []string) *problem {
 	kind := "query"
-	if f.Encoding == "form" {
+	if f.op.contract.Encoding == "form" {
 		kind = "body"
 	}
 	var first *problem
@@ -179,12 +179,12 @@ func (f fields) readMembers(prefix string, members document, names []string) *pr
 			f.values[path] = value
 			continue
 		}
-		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
-		if i < 0 {
+		longer := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
+		if longer < 0 {
 			f.extra[path] = value
 			continue
 		}
-		inner, ok := innerMembers(value, names[i][len(path)+1:])
+		inner, ok := innerMembers(value, strings.TrimPrefix(names[longer], path+"."))
 		if !ok {
 			return &problem{"kind", path + " is not the object or list that the contract has there"}
 		}
@@ -223,10 +223,10 @@ func (f *fields) take(name string) []string {
 	return []string{text}
 }
 
-func (f fields) isForm() bool { return f.Encoding != "json" }
+func (f fields) isForm() bool { return f.op.contract.Encoding != "json" }
 
 // name returns the name of a concept, or "" if the contract does not have it.
-func (f fields) name(concept string) string { return f.Fields[concept] }
+func (f fields) name(concept string) string { return f.op.contract.Fields[concept] }
 
 func (f fields) has(concept string) bool {
 	_, ok := f.values[f.name(concept)]

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
@@ -23,6 +24,7 @@ func isChannel(name string) bool {
 // A submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent
+
 	isToUser bool   // chat app 2: To is a user ID, not a number
 	balance  amount // that is left when the message is accepted
 }
@@ -55,9 +57,9 @@ func (s *Server) sendOperation(c table.Channel) operation {
 // submission reads a message.
 func (f fields) submission() (submission, *problem) {
 	switch {
-	case f.channel == channelSMS:
+	case f.op.channel == channelSMS:
 		return f.readSMS()
-	case f.isPlatform:
+	case f.op.isPlatform:
 		return f.readPlatform()
 	default:
 		return f.readChatApp()
@@ -110,11 +112,11 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		"request":   m.RequestID,
 		"reference": m.ReferenceID,
 		"parts":     strconv.Itoa(m.Parts),
-		"unitCost":  unitCost.withCurrency(currency, t.Response["currency"], t.Scale),
-		"cost":      priceOf(m.Parts).withCurrency(currency, t.Response["currency"], t.Scale),
-		"currency":  currency,
+		"unitCost":  unitCost.withCurrency(testCurrency, t.Response["currency"], t.Scale),
+		"cost":      priceOf(m.Parts).withCurrency(testCurrency, t.Response["currency"], t.Scale),
+		"currency":  testCurrency,
 		"balance":   m.balance.text(t.Scale),
-		"operator":  operator,
+		"operator":  testOperator,
 		"status":    numberOrText(acceptedWord(t)),
 	})
 	success := s.names.Errors.Success
@@ -122,6 +124,39 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		body = placeFirst(body, s.names.Errors.Code, numberOrText(firstWord(success)))
 	}
 	return body
+}
+
+// acceptedWord returns the word of an accepted message: the first one that the contract adds to those of the default contract, whose words are
+// guesses, or the first one of all.
+func acceptedWord(t table.Send) string {
+	var added []string
+	for _, word := range t.Accepted {
+		if !isDefaultWord(word) {
+			added = append(added, word)
+		}
+	}
+	if len(added) > 0 {
+		return firstWord(added)
+	}
+	return firstWord(t.Accepted)
+}
+
+// isDefaultWord reports whether a word means accepted in the default contract, for any channel.
+func isDefaultWord(word string) bool {
+	for _, channel := range table.Channels() {
+		if slices.Contains(channel.Send(table.Default()).Accepted, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstWord returns a word that the first entry of a list stands for, or "" if the list is empty.
+func firstWord(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(list[0], "*")
 }
 
 func (f fields) readSMS() (submission, *problem) {
@@ -146,7 +181,7 @@ func (f fields) checkChatApp(o object) {
 	f.unquote("ttl")
 	ttl := f.name("ttl")
 	o.optional(ttl, func(string) {
-		if lifetimeOf(f.values[ttl], f.TTL) == 0 {
+		if lifetimeOf(f.values[ttl], f.op.contract.TTL) == 0 {
 			o.refuse("lifetime", ttl, "is not a whole number above zero, or is too large")
 		}
 	})

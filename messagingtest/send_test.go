@@ -287,13 +287,13 @@ func TestSentKeepsEveryField(t *testing.T) {
 		ofPayloads = append(ofPayloads, p.marks...)
 	}
 	for _, op := range newServer().operations {
-		for concept := range op.Fields {
+		for concept := range op.contract.Fields {
 			if op.channel == "" || op.channel != channelSMS && slices.Contains(ofPayloads, concept) {
 				continue
 			}
-			without := fields{operation: op}.message(nil)
+			without := fields{op: op}.message(nil)
 			isKept := slices.ContainsFunc([]any{"x", json.Number("60")}, func(value any) bool {
-				with := fields{operation: op, values: document{op.Fields[concept]: value}}.message(nil)
+				with := fields{op: op, values: document{op.contract.Fields[concept]: value}}.message(nil)
 				return !reflect.DeepEqual(with, without)
 			})
 			assert.True(t, isKept, "Sent does not keep %s of %s", concept, op.channel)

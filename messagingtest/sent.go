@@ -101,13 +101,14 @@ func cloneMembers(members map[string]json.RawMessage) map[string]json.RawMessage
 	return members
 }
 
-// message returns the message of a request. extra holds the members that the contract does not name.
+// message returns the message of a request: each string field of Sent whose tag is a concept of the request has its value. extra holds the
+// members that the contract does not name.
 func (f fields) message(extra document) Sent {
 	m := Sent{
-		Channel: f.channel,
+		Channel: f.op.channel,
 		Kind:    "text",
 		Parts:   1,
-		TTL:     lifetimeOf(f.values[f.name("ttl")], f.TTL),
+		TTL:     lifetimeOf(f.values[f.name("ttl")], f.op.contract.TTL),
 	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
 		concept, ok := field.Tag.Lookup("concept")
@@ -125,19 +126,19 @@ func (f fields) message(extra document) Sent {
 	return m
 }
 
-const operator = "OP_1"
+const testOperator = "OP_1"
 
 // A column returns what a listing shows of a row for one concept: a string, a number, an amount or a time. An empty string is nil.
 type column func(*row) any
 
-// columns returns the columns by their concepts.
+// columns returns the columns by their concepts: those of listings alone, and a field of Sent for each of its tags.
 func columns() map[string]column {
 	all := map[string]column{
-		"price":       func(r *row) any { return r.price() },
-		"currency":    func(r *row) any { return r.currency() },
+		"price":       func(r *row) any { return r.listedPrice() },
+		"currency":    func(r *row) any { return r.listedCurrency() },
 		"created":     func(r *row) any { return r.created },
 		"sendStatus":  func(r *row) any { return r.listedSendStatus() },
-		"operator":    func(r *row) any { return cmp.Or(r.Operator, operator) },
+		"operator":    func(r *row) any { return cmp.Or(r.Operator, testOperator) },
 		"country":     func(r *row) any { return cmp.Or(r.Country, "ZZ") },
 		"description": func(*row) any { return "accepted" },
 	}
@@ -152,18 +153,15 @@ func columns() map[string]column {
 	return all
 }
 
-// price returns the price of the message in listings.
-func (r *row) price() amount {
+func (r *row) listedPrice() amount {
 	if seeded, ok := parseAmount(r.Price); ok {
 		return seeded
 	}
 	return priceOf(r.Parts)
 }
 
-// currency returns the currency of the message in listings.
-func (r *row) currency() string { return cmp.Or(r.Currency, currency) }
+func (r *row) listedCurrency() string { return cmp.Or(r.Currency, testCurrency) }
 
-// listedSendStatus returns the send status of the message in listings.
 func (r *row) listedSendStatus() any {
 	if r.SendStatus != "" {
 		return r.SendStatus

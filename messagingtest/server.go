@@ -266,7 +266,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 			return jsonResponse(http.StatusOK, encode(result))
 		}
 	}
-	resp := jsonResponse(problemStatus(p.name), s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name)))
+	resp := jsonResponse(problemNamed(p.name).status, s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name)))
 	if p.name == "method" {
 		resp.header.Set("Allow", methods)
 	}
@@ -293,7 +293,7 @@ func checkRoute(methods string, operations []operation, readErr error) *problem 
 func (s *Server) operationsFor(r *http.Request) (methods string, operations []operation) {
 	byMethod := map[string][]operation{}
 	for _, op := range s.operations {
-		if op.Matches(r.URL.EscapedPath()) {
+		if op.contract.Matches(r.URL.EscapedPath()) {
 			byMethod[op.method] = append(byMethod[op.method], op)
 		}
 	}
@@ -306,7 +306,7 @@ func (s *Server) handle(operations []operation, r *http.Request, requestID strin
 	if p != nil {
 		return nil, p
 	}
-	return f.handle(requestID, f)
+	return f.op.handle(requestID, f)
 }
 
 // readFirst reads a request under the names of the first operation that can read it. If none can, it returns the problem of the first.

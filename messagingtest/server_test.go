@@ -80,10 +80,10 @@ const (
 // readSend reads a request that sends JSON, without its credentials.
 func readSend(s *Server, path, body string) (m submission, p *problem) {
 	for _, op := range s.operations {
-		if op.Path != path {
+		if op.contract.Path != path {
 			continue
 		}
-		f := fields{operation: op, values: document{}, extra: document{}, body: []byte(body)}
+		f := fields{op: op, values: document{}, extra: document{}, body: []byte(body)}
 		if p := f.readJSON(f.body, f.names()); p != nil {
 			return m, p
 		}
@@ -204,7 +204,7 @@ func TestServerFieldsAreCopied(t *testing.T) {
 func TestServerServesEveryOperation(t *testing.T) {
 	served := map[string]bool{}
 	for _, op := range newServer().operations {
-		served[op.Path] = true
+		served[op.contract.Path] = true
 	}
 	for name, section := range defaults().Sections() {
 		v := reflect.ValueOf(section)

@@ -73,8 +73,8 @@ func (f timeFormat) parse(text string) (time.Time, bool) {
 // An amount is in hundredths of the currency.
 type amount int64
 
-// currency is the code for tests in ISO 4217.
-const currency = "XTS"
+// testCurrency is the code for tests in ISO 4217.
+const testCurrency = "XTS"
 
 const (
 	// firstBalance is enough for two million parts, so that a test runs out of money only if it asks to.

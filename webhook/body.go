@@ -16,11 +16,11 @@ import (
 //
 // What may hold an event and cannot be read is an error, along with the events that can be read.
 //
-// The receiver of readJSON, readList, readElement and readPaths holds the parameters of the query, which are around every event.
+// The parameters of the query surround every event: the methods that look for events have them as their receiver, and read each event into a copy.
 
 // readJSON returns the events of a JSON body, by the rules above. The buffer is that of read.
-func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
-	list, err := f.listIn(in.json)
+func (f *fields) readJSON(req *request, buffer []event) ([]event, error) {
+	list, err := f.listIn(req.json)
 	if err != nil {
 		return nil, err
 	}
@@ -28,38 +28,38 @@ func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 		return f.readList(list, buffer)
 	}
 	body := *f
-	body.readObject(f.withoutSecrets(in.json, in.members))
+	body.readObject(f.withoutSecrets(req.json, req.members))
 	if body.isEvent() { // rule 3
 		return body.appendEvents(buffer)
 	}
-	within := f.readPaths(in.json)
-	if len(within.events) > 0 { // rule 4
-		return within.events, within.loss
+	inner := f.readInner(req.json)
+	if len(inner.events) > 0 { // rule 4
+		return inner.events, inner.loss
 	}
 	events, err := body.appendEvents(buffer) // rule 5
-	return events, body.errorNextTo(within, err)
+	return events, body.errorWith(inner, err)
 }
 
-// errorNextTo returns the error of a body that was read by rule 5, after nothing within it was an event. The argument err is that of reading the
-// body itself.
-func (f *fields) errorNextTo(within eventsWithin, err error) error {
+// errorWith returns the error of a body that was read by rule 5 with the error err, and of which no inner value was an event.
+func (f *fields) errorWith(inner innerEvents, err error) error {
 	isEvent := err == nil && !f.mayBeWrapper()
-	if isEvent { // a value within that is no event may describe the body
-		return within.loss
+	switch {
+	case isEvent: // an inner value that is no event may describe the body
+		return inner.loss
+	case inner.refusal != nil: // it is more specific than the error of the body
+		return inner.refusal
+	default:
+		return cmp.Or(err, inner.loss)
 	}
-	if within.refusal != nil { // it is more specific than the error of the body
-		return within.refusal
-	}
-	return cmp.Or(err, within.loss)
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
 func (c *callback) listIn(body []byte) ([]json.RawMessage, error) {
-	list, err := c.events.firstList(body)
+	list, err := c.eventPaths.firstList(body)
 	switch {
 	case err != nil:
-		return nil, c.name.refuse(err)
-	case list == nil && c.takesList && isNested(body, '['):
+		return nil, c.refuse(err)
+	case list == nil && c.takesList && isList(body):
 		return eventsOf(body), nil
 	default:
 		return list, nil
@@ -68,7 +68,7 @@ func (c *callback) listIn(body []byte) ([]json.RawMessage, error) {
 
 // eventsOf returns the events at a path: the elements of a list, or a single object. Null has none.
 func eventsOf(value json.RawMessage) []json.RawMessage {
-	if isNested(value, '{') {
+	if isObject(value) {
 		return []json.RawMessage{value}
 	}
 	return elements(value, maxEvents)
@@ -81,18 +81,18 @@ const maxCopies = 16
 // is the first.
 func (f *fields) readList(list []json.RawMessage, buffer []event) (events []event, problem error) {
 	if len(list) > maxEvents {
-		return nil, f.name.refuse(ErrTooLarge)
+		return nil, f.refuse(ErrTooLarge)
 	}
 	copies := len(list) * len(f.params) // each event has the parameters around the list in its Params
-	if copies > maxCopies*f.maxParams {
-		return nil, f.name.refuse(ErrTooLong)
+	if copies > maxCopies*f.receiver.maxParams {
+		return nil, f.refuse(ErrTooLong)
 	}
 	events = buffer
-	for _, element := range list {
+	for _, raw := range list {
 		var err error
-		events, err = f.readElement(element, events)
+		events, err = f.readElement(raw, events)
 		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
-			return nil, f.name.refuse(ErrTooLarge)
+			return nil, f.refuse(ErrTooLarge)
 		}
 		problem = cmp.Or(problem, err)
 	}
@@ -101,8 +101,8 @@ func (f *fields) readList(list []json.RawMessage, buffer []event) (events []even
 
 // readElement appends the events of one element of a list.
 func (f *fields) readElement(raw json.RawMessage, events []event) ([]event, error) {
-	if !isNested(raw, '{') {
-		return events, f.name.refuse(ErrUnreadable)
+	if !isObject(raw) {
+		return events, f.refuse(ErrUnreadable)
 	}
 	element := f.newElement()
 	element.readObject(f.withoutSecrets(raw, objectOf(raw)))
@@ -125,35 +125,52 @@ func (f *fields) newElement() fields {
 	}
 }
 
-// eventsWithin is the result of looking for events at the paths within a body.
-type eventsWithin struct {
+// compareOuter compares the parameters around a list of events with one of them. They set no field, but can contradict the event.
+func (f *fields) compareOuter() {
+	for _, p := range f.params[:f.outer] {
+		for _, b := range f.bindings[p.Name] {
+			value := f.value(b.concept)
+			isSilent := value == "" || !isName(p.Value)
+			switch {
+			case isSilent || !b.concept.identifies():
+			case b.concept == conceptStatus:
+				f.hasConflict = f.hasConflict || !f.receiver.sameStatus(value, p.Value)
+			default:
+				f.hasConflict = f.hasConflict || conflicts(value, p.Value)
+			}
+		}
+	}
+}
+
+// innerEvents holds the events at the paths of rule 4.
+type innerEvents struct {
 	events  []event // at the first path that holds any
 	refusal error   // why the first value that might hold events holds none
 	loss    error   // the first problem by which an event may be lost, even if others were read
 }
 
-// readPaths looks for events at the paths within a body.
-func (f *fields) readPaths(body []byte) (within eventsWithin) {
-	values, isTwice := f.inner.in(body)
-	if isTwice { // to read one list would lose the other
-		return eventsWithin{loss: f.name.refuse(ErrUnreadable)}
+// readInner looks for events at the paths of rule 4.
+func (f *fields) readInner(body []byte) (inner innerEvents) {
+	values, repeats := f.innerPaths.find(body)
+	if repeats { // to read one list would lose the other
+		return innerEvents{loss: f.refuse(ErrUnreadable)}
 	}
 	for _, value := range values {
-		if !isNested(value, '[') && !isNested(value, '{') {
+		if !isList(value) && !isObject(value) {
 			continue
 		}
 		events, err := f.readList(eventsOf(value), nil)
 		if len(events) > 0 {
-			within.events = events
-			within.loss = cmp.Or(within.loss, err)
-			return within
+			inner.events = events
+			inner.loss = cmp.Or(inner.loss, err)
+			return inner
 		}
-		within.refusal = cmp.Or(within.refusal, err)
+		inner.refusal = cmp.Or(inner.refusal, err)
 		if !f.isDetail(value) {
-			within.loss = cmp.Or(within.loss, err)
+			inner.loss = cmp.Or(inner.loss, err)
 		}
 	}
-	return within
+	return inner
 }
 
 // isEvent reports whether the parameters are an event by themselves. JSON in the shape of the platform is an event if it holds a status, or a
@@ -176,7 +193,7 @@ func (f *fields) mayBeWrapper() bool {
 		return false
 	}
 	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
-	hasKnownStatus := f.status(f.values[conceptStatus].value) != StatusUnknown
+	hasKnownStatus := f.receiver.status(f.value(conceptStatus)) != StatusUnknown
 	return !isEnvelope && !f.namesMessage() && !hasKnownStatus
 }
 
@@ -187,12 +204,12 @@ func (f *fields) namesMessage() bool { return f.has(conceptID) || f.has(conceptR
 // isDetail reports whether a value without events is an object that describes the event around it, such as its campaign. A list, a status
 // without an ID and what has the shape of the platform may be events that cannot be read.
 func (c *callback) isDetail(value json.RawMessage) bool {
-	if !isNested(value, '{') {
+	if !isObject(value) {
 		return false
 	}
-	object := fields{callback: c}
-	object.readObject(value, objectOf(value))
-	isComplete := object.count <= c.maxParams
-	isEnvelope := shapeOf(object.bodyJSON) == shapeEnvelope
-	return isComplete && !isEnvelope && !object.has(conceptStatus)
+	f := fields{callback: c}
+	f.readObject(value, objectOf(value))
+	isComplete := f.count <= c.receiver.maxParams
+	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
+	return isComplete && !isEnvelope && !f.has(conceptStatus)
 }

@@ -24,7 +24,7 @@ const (
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, like a handle that panics.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackSMS], wrapFunction(handle)}
+	return &handler{callback: rcv.callbacks[CallbackSMS], handleEvent: wrapFunction(handle)}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. Like the other methods that only
@@ -58,12 +58,12 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 // A call can bring other events, too: for delivery statuses see [WithStatuses], for marketing preferences [WithPreferences], and for
 // everything else [WithOther].
 func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackChatApp1], wrapFunction(handle)}
+	return &handler{callback: rcv.callbacks[CallbackChatApp1], handleEvent: wrapFunction(handle)}
 }
 
 // ChatApp2 is like ChatApp1, for chat app 2.
 func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackChatApp2], wrapFunction(handle)}
+	return &handler{callback: rcv.callbacks[CallbackChatApp2], handleEvent: wrapFunction(handle)}
 }
 
 // ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope, as
@@ -83,7 +83,7 @@ func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryRe
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
 // each is handled by itself, and if one fails the service is asked to call again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackDelivery], wrapFunction(handle)}
+	return &handler{callback: rcv.callbacks[CallbackDelivery], handleEvent: wrapFunction(handle)}
 }
 
 // ParseDelivery reads the delivery reports of a request, as [Receiver.ParseSMS] reads an SMS. Along with an error it returns what could be

@@ -14,7 +14,8 @@ import (
 // callback does not carry it.
 //
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
-// envelope. Parameters win over JSON, field by field. JSON that a person may have typed counts as a text.
+// envelope. Parameters win over JSON, field by field. JSON that a person may have typed counts as a text. Username, UserID, GroupID, Context
+// and Referral come only from JSON.
 type ChatMessage struct {
 	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`
@@ -28,17 +29,17 @@ type ChatMessage struct {
 	ReferenceID string `json:"referenceID,omitzero"`
 	// Name is the display name that the sender chose. Anyone can choose any name, so do not trust it.
 	Name string `json:"name,omitzero"`
-	// Username is the sender's unique name on the platform. It is empty if the sender has none or the message is not JSON.
+	// Username is the sender's unique name on the platform, if there is one.
 	Username string `json:"username,omitzero"`
-	// UserID is the sender's user ID, even if From is a number. It is empty if the message is not JSON.
+	// UserID is the sender's user ID, even if From is a number.
 	UserID string `json:"userID,omitzero"`
-	// GroupID is the group that the message was sent to. It is empty if the message was sent to you alone or is not JSON.
+	// GroupID is the group that the message was sent to. It is empty if the message was sent to you alone.
 	GroupID string `json:"groupID,omitzero"`
 	// Content is what the message says.
 	Content Content `json:"-"`
-	// Context is the message or product that the sender replied to. It is zero for a message that refers to nothing or is not JSON.
+	// Context is the message or product that the sender replied to. It is zero for a message that refers to nothing.
 	Context Context `json:"context,omitzero"`
-	// Referral is the advertisement or post that brought the sender. It is zero without one, or if the message is not JSON.
+	// Referral is the advertisement or post that brought the sender. It is zero without one.
 	Referral Referral `json:"referral,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	ReceivedAt time.Time `json:"received,omitzero"`
@@ -54,11 +55,11 @@ type ChatMessage struct {
 	RawQuery string `json:"-"`
 }
 
-// Context is what a chat-app message refers to. Only a message in the platform's JSON has one.
+// Context is what a chat-app message refers to.
 type Context struct {
 	// ID is the ID of the message that was replied to. It is empty if the message is not a reply.
 	ID string `json:"id,omitzero" at:"id"`
-	// From is the sender of the message that was replied to: your own number if it was yours. It is empty if the message is not a reply.
+	// From is the sender of that message: your own number if it was yours.
 	From string `json:"from,omitzero" at:"from"`
 	// Forwarded reports whether the message was forwarded.
 	Forwarded bool `json:"forwarded,omitzero" at:"forwarded"`
@@ -89,16 +90,17 @@ type Referral struct {
 	Welcome string `json:"welcome,omitzero" at:"welcome_message.text"`
 }
 
+// appendChat appends the messages of a chat app, then the statuses and the other changes in the JSON that counts.
 func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
-	isAnonymous := f.values[conceptFrom].value == ""
+	isAnonymous := f.value(conceptFrom) == ""
 	switch {
-	case e.tooLarge:
-		return events, f.name.refuse(ErrTooLarge)
+	case e.isTooLarge:
+		return events, f.refuse(ErrTooLarge)
 	case e.isEmpty() && len(e.others) > 0:
 		return f.appendOthers(d, events), nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.name.refuse(ErrUnhandled)
+		return events, f.refuse(ErrUnhandled)
 	}
 	statuses, isComplete := f.appendStatuses(d, nil)
 	if len(e.messages)+len(statuses) == 0 { // a message in parameters, with JSON of which nothing could be read
@@ -116,38 +118,37 @@ func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	events = append(events, statuses...)
 	events = f.appendOthers(d, events)
 	if !isComplete {
-		return events, f.name.refuse(ErrNoSender)
+		return events, f.refuse(ErrNoSender)
 	}
 	return events, nil
 }
 
-// chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
-// itself.
+// chatMessage makes a message: of its parameters, and of one message of the platform.
 func (f *fields) chatMessage(d *decision, one *item) *ChatMessage {
 	e := &d.envelope
-	flat := f
-	if len(e.messages) > 1 {
+	flat := f                // the parameters of this message
+	if len(e.messages) > 1 { // each says everything itself
 		flat = &fields{callback: f.callback}
 	}
 	profile := one.contact.object("profile")
-	at := cmp.Or(flat.values[conceptTime].value, one.word("timestamp"))
-	hasConflict := conflicts(f.id(), one.id) || conflicts(f.values[conceptFrom].value, one.from)
+	at := cmp.Or(flat.value(conceptTime), one.members.word("timestamp"))
+	hasConflict := conflicts(f.id(), one.id) || conflicts(f.value(conceptFrom), one.from)
 	return &ChatMessage{
 		Callback:    f.name,
 		ID:          cmp.Or(flat.id(), one.id),
-		From:        number(cmp.Or(flat.values[conceptFrom].value, one.from)),
-		To:          number(cmp.Or(flat.values[conceptTo].value, one.business)),
-		ReferenceID: f.values[conceptReference].value,
-		Name:        cmp.Or(flat.values[conceptName].value, profile.word("name", "username")),
+		From:        number(cmp.Or(flat.value(conceptFrom), one.from)),
+		To:          number(cmp.Or(flat.value(conceptTo), one.business)),
+		ReferenceID: f.value(conceptReference),
+		Name:        cmp.Or(flat.value(conceptName), profile.word("name", "username")),
 		Username:    profile.word("username"),
-		UserID:      cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
-		GroupID:     one.word("group_id"),
-		Content:     flat.content(e, *one),
-		Context:     fill[Context](one.get("context")),
-		Referral:    fill[Referral](one.get("referral")),
+		UserID:      cmp.Or(one.members.word("from_user_id"), one.contact.word("user_id")),
+		GroupID:     one.members.word("group_id"),
+		Content:     flat.readContent(e, *one),
+		Context:     fill[Context](one.members.get("context")),
+		Referral:    fill[Referral](one.members.get("referral")),
 		ReceivedAt:  f.moment(at),
 		RawTime:     at,
-		Ambiguous:   d.isAmbiguous || e.hasRepeats(*one) || hasConflict,
+		Ambiguous:   d.isAmbiguous || e.hasRepeatsIn(*one) || hasConflict,
 		JSON:        one.raw,
 		Params:      f.params,
 		RawQuery:    f.query,

@@ -681,7 +681,7 @@ func TestChatSecretInJSONBody(t *testing.T) {
 		`{"key":"s3cret-of-16-chars",` + message + `}`, `{` + message + `,"key":"s3cret-of-16-chars"}`, `{"key":"s3cret-of-16-chars" , ` + message + ` ,"key":"no"}`,
 		`{"key":"s3cret-of-16-chars","messages":[{` + message + `}]}`, `{"messages":[{` + message + `}],"key":"s3cret-of-16-chars"}`, `{"key":"s3cret-of-16-chars","from":"1","entry":[{"s3":"x"}]}`,
 	} {
-		messages, _, err := payload(t, body, webhook.WithSecret("key", "s3cret-of-16-chars"))
+		messages, _, err := payload(t, body, withKey())
 		require.NoError(t, err, body)
 		require.Len(t, messages, 1)
 		stored, err := json.Marshal(messages)
@@ -691,7 +691,7 @@ func TestChatSecretInJSONBody(t *testing.T) {
 		raw := messages[0].Content.(webhook.Unknown).Raw
 		assert.Equal(t, string(messages[0].JSON), string(raw))
 	}
-	messages, _, err := payload(t, `{"key":"s3cret-of-16-chars",`+message+`}`, webhook.WithSecret("key", "s3cret-of-16-chars"))
+	messages, _, err := payload(t, `{"key":"s3cret-of-16-chars",`+message+`}`, withKey())
 	require.NoError(t, err)
 	assert.JSONEq(t, `{`+message+`}`, string(messages[0].JSON))
 }

@@ -271,15 +271,15 @@ func (Unknown) content()  {}
 
 func (RequestWelcome) content() {}
 
-// content makes the content of a message from its parameters and its JSON. Either may be absent.
-func (f *fields) content(e *envelope, one item) Content {
-	rawKind := strings.TrimSpace(cmp.Or(f.values[conceptKind].value, one.kind))
-	kind := plainKind(rawKind)
+// readContent makes the content of a message from its parameters and its JSON. Either may be absent.
+func (f *fields) readContent(e *envelope, one item) Content {
+	rawKind := strings.TrimSpace(cmp.Or(f.value(conceptKind), one.kind))
+	kind := foldKind(rawKind)
 	isAlone := e.shape != shapeEnvelope
 	if kind == "" && isAlone {
 		kind = f.kindOfParams(e)
 	}
-	member := one.get(kind)
+	member := one.members.get(kind)
 	var content Content
 	switch {
 	case kind == "text":
@@ -292,9 +292,9 @@ func (f *fields) content(e *envelope, one item) Content {
 		content = f.locationContent(member)
 	case kind == "system" && e.isDistrusted: // a person must not be able to announce a new number
 	case kind == "edit":
-		content = f.edit(objectOf(member))
+		content = f.editContent(objectOf(member))
 	default:
-		content = one.content(kind)
+		content = one.platformContent(kind)
 	}
 	if content == nil {
 		return Unknown{Kind: rawKind, Raw: one.raw}
@@ -302,22 +302,8 @@ func (f *fields) content(e *envelope, one item) Content {
 	return content
 }
 
-// edit returns an edit, or nil if it lacks the message or its new content. Only people edit messages, so the new content is never a notice of
-// the platform.
-func (f *fields) edit(member object) Content {
-	id := member.word("original_message_id")
-	raw := member.get("message")
-	message := newItem(objectOf(raw), raw)
-	if id == "" || message.object == nil || plainKind(message.kind) == "edit" {
-		return nil
-	}
-	edited := &envelope{raw: raw, shape: message.shape(), isDistrusted: true}
-	content := (&fields{callback: f.callback}).content(edited, message)
-	return Edit{MessageID: id, Content: content}
-}
-
-// plainKind returns a kind as this package compares it: in lower case, and without white space around it.
-func plainKind(kind string) string { return strings.ToLower(strings.TrimSpace(kind)) }
+// foldKind returns a kind as this package compares it: in lower case, and without white space around it.
+func foldKind(kind string) string { return strings.ToLower(strings.TrimSpace(kind)) }
 
 func isMedia(kind string) bool {
 	return slices.Contains([]string{"image", "audio", "video", "document", "sticker", "voice", "file", "media"}, kind)
@@ -331,8 +317,8 @@ const mediaWithoutKind = " media"
 func (f *fields) kindOfParams(e *envelope) string {
 	_, isText := f.text(e)
 	switch {
-	case f.values[conceptMediaURL].value != "" || f.values[conceptMediaID].value != "":
-		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType].value)), "/")
+	case f.value(conceptMediaURL) != "" || f.value(conceptMediaID) != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.value(conceptMIMEType))), "/")
 		switch kind {
 		case "":
 			return mediaWithoutKind
@@ -341,9 +327,9 @@ func (f *fields) kindOfParams(e *envelope) string {
 		default:
 			return "document"
 		}
-	case f.values[conceptLatitude].value != "" && f.values[conceptLongitude].value != "":
+	case f.value(conceptLatitude) != "" && f.value(conceptLongitude) != "":
 		return "location"
-	case isText || e.raw == nil && f.values[conceptJSON].value == "":
+	case isText || e.raw == nil && f.value(conceptJSON) == "":
 		return "text"
 	default:
 		return "" // JSON of an unknown shape, or that cannot be read
@@ -368,27 +354,27 @@ func (f *fields) textContent(e *envelope, member json.RawMessage) Content {
 func (f *fields) mediaContent(kind MediaKind, e *envelope, member json.RawMessage) Content {
 	m := fill[Media](member)
 	m.Kind = kind
-	m.URL = cmp.Or(f.values[conceptMediaURL].value, m.URL)
-	m.ID = cmp.Or(f.values[conceptMediaID].value, m.ID)
-	m.MIMEType = cmp.Or(f.values[conceptMIMEType].value, m.MIMEType)
-	m.FileName = cmp.Or(f.values[conceptFileName].value, m.FileName)
+	m.URL = cmp.Or(f.value(conceptMediaURL), m.URL)
+	m.ID = cmp.Or(f.value(conceptMediaID), m.ID)
+	m.MIMEType = cmp.Or(f.value(conceptMIMEType), m.MIMEType)
+	m.FileName = cmp.Or(f.value(conceptFileName), m.FileName)
 	hasPlace := m.URL != "" || m.ID != ""
 	isInParams := e.raw == nil
-	if !hasPlace && !isInParams && !isNested(member, '{') {
+	if !hasPlace && !isInParams && !isObject(member) {
 		return nil
 	}
 	text, _ := f.text(e)
 	if isBlank(text) {
 		text = cmp.Or(m.Caption, text)
 	}
-	m.Caption = cmp.Or(f.values[conceptCaption].value, text)
+	m.Caption = cmp.Or(f.value(conceptCaption), text)
 	return m
 }
 
 func (f *fields) locationContent(member json.RawMessage) Content {
 	o := objectOf(member)
 	degrees := func(c concept, name string, limit float64) (n float64, isValid bool) {
-		text := cmp.Or(f.values[c].value, o.word(name))
+		text := cmp.Or(f.value(c), o.word(name))
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		return n, err == nil && math.Abs(n) <= limit // false for NaN
 	}
@@ -403,13 +389,27 @@ func (f *fields) locationContent(member json.RawMessage) Content {
 	return location
 }
 
-// content returns the content of a kind that comes only as JSON. It returns nil for other kinds, and for a message that lacks what its
+// editContent returns an edit, or nil if it lacks the message or its new content. Only people edit messages, so the new content is never a notice of
+// the platform.
+func (f *fields) editContent(member object) Content {
+	id := member.word("original_message_id")
+	raw := member.get("message")
+	message := newItem(objectOf(raw), raw)
+	if id == "" || message.members == nil || foldKind(message.kind) == "edit" {
+		return nil
+	}
+	edited := &envelope{raw: raw, shape: message.shape(), isDistrusted: true}
+	content := (&fields{callback: f.callback}).readContent(edited, message)
+	return Edit{MessageID: id, Content: content}
+}
+
+// platformContent returns the content of a kind that comes only as JSON. It returns nil for other kinds, and for a message that lacks what its
 // kind needs.
-func (i item) content(kind string) Content {
-	member := i.object.object(kind)
+func (i item) platformContent(kind string) Content {
+	member := i.members.object(kind)
 	switch kind {
 	case "contacts":
-		if cards := records[Contact](i.list(kind, maxContacts), maxContacts); cards != nil {
+		if cards := fillList[Contact](i.members.list(kind, maxContacts), maxContacts); cards != nil {
 			return Contacts(cards)
 		}
 	case "button":
@@ -417,7 +417,7 @@ func (i item) content(kind string) Content {
 			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
 		}
 	case "interactive":
-		return interactive(member)
+		return interactiveContent(member)
 	case "reaction":
 		if id := member.word("message_id"); id != "" {
 			return Reaction{MessageID: id, Emoji: member.word("emoji")}
@@ -429,11 +429,11 @@ func (i item) content(kind string) Content {
 	case "request_welcome":
 		return RequestWelcome{}
 	case "product":
-		if p := fill[Product](i.get(kind)); p.ProductID != "" {
+		if p := fill[Product](i.members.get(kind)); p.ProductID != "" {
 			return p
 		}
 	case "order":
-		return i.order()
+		return i.orderContent()
 	case "system":
 		if member != nil {
 			return fill[System](i.raw)
@@ -442,20 +442,8 @@ func (i item) content(kind string) Content {
 	return nil
 }
 
-// order returns a cart, or nil if it has no items or too many.
-func (i item) order() Content {
-	member := i.object.object("order")
-	order := fill[Order](i.get("order"))
-	order.Text, _ = member.text("text")
-	order.Items = records[OrderItem](member.list("product_items", maxItems), maxItems)
-	if order.Items == nil {
-		return nil
-	}
-	return order
-}
-
-// interactive returns a reply to an interactive message, or nil for a kind of reply that this package does not know.
-func interactive(member object) Content {
+// interactiveContent returns a reply to an interactive message, or nil for a kind of reply that this package does not know.
+func interactiveContent(member object) Content {
 	kind := member.word("type")
 	inner := member.object(kind)
 	if inner == nil {
@@ -479,4 +467,16 @@ func interactive(member object) Content {
 		return nil
 	}
 	return reply
+}
+
+// orderContent returns a cart, or nil if it has no items or too many.
+func (i item) orderContent() Content {
+	member := i.members.object("order")
+	order := fill[Order](i.members.get("order"))
+	order.Text, _ = member.text("text")
+	order.Items = fillList[OrderItem](member.list("product_items", maxItems), maxItems)
+	if order.Items == nil {
+		return nil
+	}
+	return order
 }

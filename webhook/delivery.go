@@ -60,26 +60,27 @@ type DeliveryReport struct {
 	RawQuery string `json:"-"`
 }
 
+// appendReports appends the statuses of the JSON that counts or, if there are none, a report of parameters.
 func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
-	if e.tooLarge {
-		return events, f.name.refuse(ErrTooLarge)
+	if e.isTooLarge {
+		return events, f.refuse(ErrTooLarge)
 	}
 	before := len(events)
 	events, isComplete := f.appendStatuses(d, events)
 	events = f.appendOthers(d, events)
-	isAnonymous := f.id()+f.values[conceptReference].value == ""
+	isAnonymous := f.id() == "" && f.value(conceptReference) == ""
 	switch {
 	case len(e.messages) > 0 && e.shape == shapeEnvelope:
-		return events, f.name.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
+		return events, f.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
 	case !isComplete:
-		return events, f.name.refuse(ErrNoMessage)
+		return events, f.refuse(ErrNoMessage)
 	case len(events) > before:
 		return events, nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.name.refuse(ErrUnhandled)
+		return events, f.refuse(ErrUnhandled)
 	case isAnonymous:
-		return events, f.name.refuse(ErrNoMessage)
+		return events, f.refuse(ErrNoMessage)
 	default:
 		return append(events, f.report(d)), nil
 	}
@@ -89,20 +90,20 @@ func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 func (f *fields) report(d *decision) *DeliveryReport {
 	return &DeliveryReport{
 		ID:          f.id(),
-		ReferenceID: f.values[conceptReference].value,
-		From:        number(f.values[conceptFrom].value),
-		To:          number(f.values[conceptTo].value),
-		Kind:        f.values[conceptKind].value,
-		Status:      f.status(f.values[conceptStatus].value),
-		RawStatus:   f.values[conceptStatus].value,
-		StatusAt:    f.moment(f.values[conceptTime].value),
-		RawTime:     f.values[conceptTime].value,
-		ErrorCode:   f.values[conceptErrorCode].value,
-		ErrorText:   f.values[conceptErrorText].value,
-		Cost:        f.values[conceptCost].value,
-		Currency:    f.values[conceptCurrency].value,
-		Category:    f.values[conceptCategory].value,
-		Billable:    isTrue(f.values[conceptBillable].value),
+		ReferenceID: f.value(conceptReference),
+		From:        number(f.value(conceptFrom)),
+		To:          number(f.value(conceptTo)),
+		Kind:        f.value(conceptKind),
+		Status:      f.receiver.status(f.value(conceptStatus)),
+		RawStatus:   f.value(conceptStatus),
+		StatusAt:    f.moment(f.value(conceptTime)),
+		RawTime:     f.value(conceptTime),
+		ErrorCode:   f.value(conceptErrorCode),
+		ErrorText:   f.value(conceptErrorText),
+		Cost:        f.value(conceptCost),
+		Currency:    f.value(conceptCurrency),
+		Category:    f.value(conceptCategory),
+		Billable:    isTrue(f.value(conceptBillable)),
 		Ambiguous:   d.isAmbiguous,
 		Params:      f.params,
 		RawQuery:    f.query,
@@ -126,32 +127,32 @@ func (f *fields) appendStatuses(d *decision, events []event) (all []event, isCom
 
 // platformReport makes a report of a status of the platform.
 func (f *fields) platformReport(d *decision, one *item) *DeliveryReport {
-	raw := one.word("status")
-	meaning := f.status(raw)
+	raw := one.members.word("status")
+	meaning := f.receiver.status(raw)
 	isMessage := one.kind == "" || strings.EqualFold(one.kind, "message")
 	if !isMessage { // the status of a payment or a call says nothing about delivery
 		meaning = StatusUnknown
 	}
-	flatStatus := f.values[conceptStatus].value
-	hasOtherStatus := flatStatus != "" && !f.sameStatus(flatStatus, raw)
+	flatStatus := f.value(conceptStatus)
+	hasOtherStatus := flatStatus != "" && !f.receiver.sameStatus(flatStatus, raw)
 	hasOtherID := conflicts(f.id(), one.id)
 	report := &DeliveryReport{
 		ID:          one.id,
-		ReferenceID: cmp.Or(f.values[conceptReference].value, one.word("biz_opaque_callback_data")),
+		ReferenceID: cmp.Or(f.value(conceptReference), one.members.word("biz_opaque_callback_data")),
 		From:        number(one.business),
-		To:          number(one.word("recipient_id", "recipient_user_id")),
-		UserID:      one.word("recipient_user_id"),
+		To:          number(one.members.word("recipient_id", "recipient_user_id")),
+		UserID:      one.members.word("recipient_user_id"),
 		Kind:        one.kind,
 		Status:      meaning,
 		RawStatus:   raw,
-		StatusAt:    one.time("timestamp"),
-		RawTime:     one.word("timestamp"),
+		StatusAt:    one.members.time("timestamp"),
+		RawTime:     one.members.word("timestamp"),
 		JSON:        one.raw,
-		Ambiguous:   d.isAmbiguous || d.envelope.hasRepeats(*one) || hasOtherID || hasOtherStatus,
+		Ambiguous:   d.isAmbiguous || d.envelope.hasRepeatsIn(*one) || hasOtherID || hasOtherStatus,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
-	report.setFailureAndPrice(one.object)
+	report.setFailureAndPrice(one.members)
 	return report
 }
 
@@ -164,10 +165,10 @@ func (d *DeliveryReport) setFailureAndPrice(status object) {
 	}
 	pricing := status.object("pricing")
 	d.Category = cmp.Or(pricing.word("category"), status.object("conversation").object("origin").word("type"))
-	kind, billable := pricing.word("type"), pricing.word("billable")
+	kind := pricing.word("type")
 	d.Billable = kind == "regular"
 	if kind == "" {
-		d.Billable = billable == "true"
+		d.Billable = pricing.word("billable") == "true"
 	}
 }
 

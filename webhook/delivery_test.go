@@ -304,7 +304,7 @@ func TestDeliveryNeedsAnIDOrAReference(t *testing.T) {
 	assert.Empty(t, report(t, "id=1").ReferenceID)
 	assert.Empty(t, report(t, "reference_id=1").ID)
 	for _, query := range []string{"status=1", "id=&referenceId=+", "id=null&referenceId=undefined", "id=0&referenceId=-", "id=%i&referenceId=%r&status=%s", "id=%25i&status=1&from=1&to=2", ""} {
-		w := call(t, hooks().Delivery(new(inbox[webhook.DeliveryReport]).handle), get(query))
+		w := call(t, hooks().Delivery(ignore), get(query))
 		assert.Equal(t, http.StatusBadRequest, w.Code, query)
 		_, err := hooks().ParseDelivery(get(query))
 		require.ErrorIs(t, err, webhook.ErrNoMessage, query)
@@ -386,7 +386,7 @@ func TestDeliveryURLErrors(t *testing.T) {
 		"a line break":           {"https://example.com/hunter2\r\nx", nil},
 		"a NUL":                  {"https://example.com/hunter2\x00", nil},
 		"not UTF-8":              {"https://example.com/hunter2\xff", nil},
-		"the secret is there":    {"https://example.com/x?k%65y=hunter2", []webhook.Option{webhook.WithSecret("key", "s3cret-of-16-chars")}},
+		"the secret is there":    {"https://example.com/x?k%65y=hunter2", []webhook.Option{withKey()}},
 		"nothing identifies":     {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "", "reference": ""}}}`)}},
 		"nothing is identified":  {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"params": {"id": [], "reference": []}}}`)}},
 		"a placeholder with &":   {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "a&b"}}}`)}},
@@ -413,7 +413,7 @@ func TestDeliveryURLWithoutPlaceholders(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	got, err := hooks(none, webhook.WithSecret("key", "s3cret-of-16-chars")).DeliveryURL("https://example.com/dlr")
+	got, err := hooks(none, withKey()).DeliveryURL("https://example.com/dlr")
 	require.NoError(t, err)
 	assert.Equal(t, "https://example.com/dlr?key=s3cret-of-16-chars", got)
 }

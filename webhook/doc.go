@@ -45,3 +45,15 @@
 // remembers it. A [MemoryStore] forgets its events on restart and beyond its capacity; package webhook/sqlstore keeps them until Prune.
 // Without a store, make the function idempotent. If two events may be different, both are handled.
 package webhook
+
+// For maintainers. A request becomes events in these files, in this order:
+//
+//	handler.go, read.go      the response, and the steps from a request to its events
+//	request.go, proof.go     the bytes of a request, and who called
+//	body.go, paths.go        the objects of a JSON body that are events
+//	fields.go, values.go     the parameters of an event, by concept (concept.go)
+//	rawjson.go               which parameters a person may have typed
+//	object.go, envelope.go   JSON in the shape of the platform
+//	resolve.go               which of these sources counts
+//	sms.go and others        the event; content.go and fill.go read its content
+//	call.go, store.go        its function, called once

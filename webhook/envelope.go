@@ -21,19 +21,30 @@ const (
 const liveField = "messages"
 
 // envelope is a JSON object in the shape of the platform: one message or status, the value of a change that holds several, or
-// a whole envelope of changes.
+// a whole envelope of changes:
+//
+//	{"entry": [{"changes": [{"field": "messages", "value": {"metadata": {…}, "contacts": […], "messages": […], "statuses": […]}}]}]}
 type envelope struct {
 	raw          json.RawMessage // the object; nil for none
 	origin       origin
 	isDistrusted bool // a person may have typed it
 	shape        jsonShape
-	repeats      bool // a member came twice with different values
+	hasRepeats   bool // a member came twice with different values
 	messages     []item
 	statuses     []item
 	others       []change // that hold anything but live messages and statuses
 	malformed    int      // messages and statuses that are no objects
-	tooLarge     bool
+	isTooLarge   bool
 }
+
+// origin is where an envelope was in a request.
+type origin int
+
+const (
+	originBody origin = iota
+	originParam
+	originText // a parameter that may hold the text of a person
+)
 
 // jsonShape says what a JSON object is, as far as its members show.
 type jsonShape uint8
@@ -53,27 +64,6 @@ func shapeOf(e *envelope) jsonShape {
 		return shapeNone
 	}
 	return e.shape
-}
-
-// origin is where an envelope was in a request.
-type origin int
-
-const (
-	originBody origin = iota
-	originParam
-	originText // a parameter that may hold the text of a person
-)
-
-// item is a message or a status.
-type item struct {
-	object
-
-	raw      json.RawMessage
-	contact  object // who sent the message, if the platform says so
-	business string // the number that the message was sent to, or that the status is for
-	kind     string
-	id       string
-	from     string // a number, or a user ID for users without one
 }
 
 // change is a change of an envelope that is neither a message nor a status.
@@ -98,8 +88,8 @@ func envelopeIn(text string) *envelope {
 
 // readEnvelope reads an envelope from a JSON object with these members.
 func readEnvelope(raw []byte, members object) *envelope {
-	e := &envelope{raw: raw, repeats: members.repeats()}
-	isChange := members.get("field") != nil && isNested(members.get("value"), '{')
+	e := &envelope{raw: raw, hasRepeats: members.hasRepeats()}
+	isChange := members.get("field") != nil && isObject(members.get("value"))
 	isValue := members.hasList("messages") || members.hasList("statuses")
 	if !isChange && !isValue && !members.hasList("entry") {
 		e.addSingle(newItem(members, raw))
@@ -112,8 +102,8 @@ func readEnvelope(raw []byte, members object) *envelope {
 	case isValue:
 		e.addValue(members)
 	}
-	for _, entry := range e.list(members, "entry") {
-		e.addEntry(e.object(entry))
+	for _, entry := range e.listIn(members, "entry") {
+		e.addEntry(e.membersOf(entry))
 	}
 	return e
 }
@@ -133,8 +123,8 @@ func (e *envelope) addEntry(entry object) {
 		e.malformed++
 		return
 	}
-	for _, raw := range e.list(entry, "changes") {
-		e.addChange(e.object(raw), entry)
+	for _, raw := range e.listIn(entry, "changes") {
+		e.addChange(e.membersOf(raw), entry)
 	}
 }
 
@@ -145,7 +135,7 @@ func (e *envelope) addChange(members, entry object) {
 		return
 	}
 	raw := members.get("value")
-	if raw == nil || e.tooLarge {
+	if raw == nil || e.isTooLarge {
 		return
 	}
 	field, _ := scalar(members.get("field"))
@@ -155,7 +145,7 @@ func (e *envelope) addChange(members, entry object) {
 	value := objectOf(raw)
 	before := e.size()
 	if field == liveField {
-		e.repeats = e.repeats || value.repeats()
+		e.hasRepeats = e.hasRepeats || value.hasRepeats()
 		e.addValue(value)
 	}
 	hasEvents := e.size() > before
@@ -168,14 +158,15 @@ func (e *envelope) addChange(members, entry object) {
 // addValue adds the messages and statuses of the value of a change.
 func (e *envelope) addValue(value object) {
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	e.messages = e.addItems(e.messages, e.list(value, "messages"), peopleIn(value), business)
-	e.statuses = e.addItems(e.statuses, e.list(value, "statuses"), people{}, business)
+	e.messages = e.appendItems(e.messages, e.listIn(value, "messages"), contactsIn(value), business)
+	e.statuses = e.appendItems(e.statuses, e.listIn(value, "statuses"), contacts{}, business)
 	e.checkSize()
 }
 
-func (e *envelope) addItems(to []item, list []json.RawMessage, from people, business string) []item {
-	if to == nil && len(list) > 0 {
-		to = make([]item, 0, len(list))
+// appendItems appends the messages or statuses of a list, which contacts have sent to the number of the business.
+func (e *envelope) appendItems(items []item, list []json.RawMessage, senders contacts, business string) []item {
+	if items == nil && len(list) > 0 {
+		items = make([]item, 0, len(list))
 	}
 	for _, raw := range list {
 		members := objectOf(raw)
@@ -185,24 +176,26 @@ func (e *envelope) addItems(to []item, list []json.RawMessage, from people, busi
 		}
 		one := newItem(members, raw)
 		one.business = business
-		one.contact = from.find(members)
+		one.contact = senders.find(members)
 		if one.from == "" {
-			one.from = firstName(one.contact, "wa_id", "user_id")
+			one.from = one.contact.name("wa_id", "user_id")
 		}
-		to = append(to, one)
+		items = append(items, one)
 	}
-	return to
+	return items
 }
 
-func (e *envelope) object(raw json.RawMessage) object {
+// membersOf returns the members of an object in the envelope, and notes whether one came twice.
+func (e *envelope) membersOf(raw json.RawMessage) object {
 	o := objectOf(raw)
-	e.repeats = e.repeats || o.repeats()
+	e.hasRepeats = e.hasRepeats || o.hasRepeats()
 	return o
 }
 
-func (e *envelope) list(of object, member string) []json.RawMessage {
-	list := of.list(member, maxEvents)
-	e.tooLarge = e.tooLarge || len(list) > maxEvents
+// listIn returns the elements of a list in the envelope, and notes whether there are too many.
+func (e *envelope) listIn(o object, name string) []json.RawMessage {
+	list := o.list(name, maxEvents)
+	e.isTooLarge = e.isTooLarge || len(list) > maxEvents
 	return list
 }
 
@@ -210,7 +203,7 @@ func (e *envelope) size() int {
 	return len(e.messages) + len(e.statuses) + len(e.others) + e.malformed
 }
 
-func (e *envelope) checkSize() { e.tooLarge = e.tooLarge || e.size() > maxEvents }
+func (e *envelope) checkSize() { e.isTooLarge = e.isTooLarge || e.size() > maxEvents }
 
 // isEmpty reports whether an envelope holds neither messages nor statuses, as one that the platform sends about an account, a template
 // or a call.
@@ -256,7 +249,7 @@ func (e *envelope) says(c concept) string {
 	case c == conceptID:
 		return one.id
 	case c == conceptStatus:
-		return one.word("status")
+		return one.members.word("status")
 	case c == conceptFrom && isMessage:
 		return one.from
 	case c == conceptKind && isMessage:
@@ -266,65 +259,31 @@ func (e *envelope) says(c concept) string {
 	}
 }
 
-// hasRepeats reports whether a member of an item, or of what it came in, came twice with different values.
-func (e *envelope) hasRepeats(one item) bool {
-	isListed := e.shape == shapeEnvelope // the members of an object that came alone are in repeats
-	return e.repeats || (isListed && one.repeats())
+// hasRepeatsIn reports whether a member of an item, or of what it came in, came twice with different values.
+func (e *envelope) hasRepeatsIn(one item) bool {
+	isListed := e.shape == shapeEnvelope // the members of an object that came alone are in hasRepeats
+	return e.hasRepeats || (isListed && one.members.hasRepeats())
 }
 
-// people are the contacts of a value, who sent its messages.
-type people struct {
-	single object            // the contact who has sent everything, if there is one contact
-	byID   map[string]object // by number and by user ID, if there are several
-}
-
-func peopleIn(value object) (p people) {
-	list := value.list("contacts", maxEvents)
-	if len(list) == 1 {
-		p.single = objectOf(list[0])
-		return p
-	}
-	for _, raw := range list {
-		if p.byID == nil {
-			p.byID = make(map[string]object, 2*len(list))
-		}
-		person := objectOf(raw)
-		p.byID[person.word("wa_id")] = person
-		p.byID[person.word("user_id")] = person
-	}
-	return p
-}
-
-// find returns the person that an item names, or nil.
-func (p people) find(item object) object {
-	if p.single != nil || p.byID == nil {
-		return p.single
-	}
-	id := item.word("from", "from_user_id", "wa_id", "user_id")
-	if id == "" {
-		return nil
-	}
-	return p.byID[id]
+// item is a message or a status of the platform.
+type item struct {
+	members  object
+	raw      json.RawMessage
+	contact  object // who sent the message, if the platform says so
+	business string // the number that the message was sent to, or that the status is for
+	kind     string
+	id       string
+	from     string // a number, or a user ID for users without one
 }
 
 func newItem(members object, raw json.RawMessage) item {
 	return item{
-		object: members,
-		raw:    raw,
-		kind:   members.word("type"),
-		id:     firstName(members, "id"),
-		from:   firstName(members, "from", "from_user_id"),
+		members: members,
+		raw:     raw,
+		kind:    members.word("type"),
+		id:      members.name("id"),
+		from:    members.name("from", "from_user_id"),
 	}
-}
-
-// firstName returns the first of the members that names a person or an event.
-func firstName(of object, members ...string) string {
-	for _, member := range members {
-		if name := of.word(member); isName(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // shape returns the shape of an object that came alone.
@@ -341,19 +300,54 @@ func (i item) shape() jsonShape {
 	}
 }
 
+// isStatus reports whether an object that came alone is a delivery status.
+func (i item) isStatus() bool {
+	isMessage := i.kind != "" && i.members.word("from", "from_user_id") != ""
+	if isMessage || i.members.word("id") == "" || i.members.word("status") == "" {
+		return false
+	}
+	return i.members.word("recipient_id", "recipient_user_id") != ""
+}
+
 // isMessage reports whether an object with a kind that came alone is a message of the platform: it has what comes with a kind.
 func (i item) isMessage() bool {
-	content := i.get(i.kind)
-	hasContent := isNested(content, '{') || isNested(content, '[')
+	content := i.members.get(i.kind)
+	hasContent := isObject(content) || isList(content)
 	hasNames := i.id != "" && i.from != ""
 	return hasContent || hasNames
 }
 
-// isStatus reports whether an object that came alone is a delivery status.
-func (i item) isStatus() bool {
-	isMessage := i.kind != "" && i.word("from", "from_user_id") != ""
-	if isMessage || i.word("id") == "" || i.word("status") == "" {
-		return false
+// contacts are the people who sent the messages of a value.
+type contacts struct {
+	single object            // the contact who has sent everything, if there is one contact
+	byID   map[string]object // by number and by user ID, if there are several
+}
+
+func contactsIn(value object) (c contacts) {
+	list := value.list("contacts", maxEvents)
+	if len(list) == 1 {
+		c.single = objectOf(list[0])
+		return c
 	}
-	return i.word("recipient_id", "recipient_user_id") != ""
+	for _, raw := range list {
+		if c.byID == nil {
+			c.byID = make(map[string]object, 2*len(list))
+		}
+		contact := objectOf(raw)
+		c.byID[contact.word("wa_id")] = contact
+		c.byID[contact.word("user_id")] = contact
+	}
+	return c
+}
+
+// find returns the contact that a message or another object names, or nil.
+func (c contacts) find(o object) object {
+	if c.single != nil || c.byID == nil {
+		return c.single
+	}
+	id := o.word("from", "from_user_id", "wa_id", "user_id")
+	if id == "" {
+		return nil
+	}
+	return c.byID[id]
 }

@@ -190,14 +190,14 @@ func TestEventsAreNotHiddenBehindAnEmptyList(t *testing.T) {
 
 func TestSeveralEventsInListAsBody(t *testing.T) {
 	t.Parallel()
-	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars"))
+	rcv := hooks(webhook.WithPOST(), withKey())
 	messages, err := rcv.ParseSMSMessages(post("key=s3cret-of-16-chars", "application/json", `[{"id":"1","from":"1111","key":"x"},{"id":"2","from":"2222","message":"a"}]`))
 	require.NoError(t, err)
 	require.Len(t, messages, 2)
 	assert.Empty(t, messages[0].Params.Get("key"))
 	_, err = rcv.ParseSMSMessages(post("", "application/json", `[{"id":"1","from":"1111","key":"s3cret-of-16-chars"}]`))
 	require.ErrorIs(t, err, webhook.ErrProof, "an event of a list is no place for a secret")
-	messages, err = named(t, listed, webhook.WithSecret("key", "s3cret-of-16-chars")).ParseSMSMessages(post("", "", `{"key":"s3cret-of-16-chars","results":[{"from":"1111","text":{"body":"a"}}]}`))
+	messages, err = named(t, listed, withKey()).ParseSMSMessages(post("", "", `{"key":"s3cret-of-16-chars","results":[{"from":"1111","text":{"body":"a"}}]}`))
 	require.NoError(t, err)
 	assert.NotContains(t, fmt.Sprint(messages), "s3cret-of-16-chars")
 }
@@ -347,7 +347,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add("from=1", `[{"from":"1111","key":"s3cret-of-16-chars"},[],null]`)
 	f.Add("", `{"results":[{"type":"text","text":{"body":"a"},"from":"1","id":"1"},{"id":"1","status":{"groupId":3},"recipient_id":"1","messageId":"s3cret-of-16-chars"}],"key":"s3cret-of-16-chars"}`)
 	f.Add("", `{"results":`+strings.Repeat(`[`, 100)+`]`)
-	rcv := named(f, listed, webhook.WithSecret("key", "s3cret-of-16-chars"))
+	rcv := named(f, listed, withKey())
 	names, err := contract.Parse([]byte(nested))
 	require.NoError(f, err)
 	deep := hooks(webhook.WithContract(names), webhook.WithPOST())

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// fields holds the parameters of one event, as they are read. They do not change afterwards: resolve.go decides between parameters and JSON in
-// the shape of the platform, and returns what counts.
+// fields holds the parameters of one event, and their values by concept. They do not change once they are read: resolve.go decides between
+// parameters and JSON in the shape of the platform, and returns what counts.
 type fields struct {
-	*callback
+	*callback // says what a parameter means
 
 	params      Params // of the query, then of the body
 	outer       int    // how many of params surround a list of events, and so belong to no event of it
@@ -16,8 +16,8 @@ type fields struct {
 	query       string // byte for byte, without secrets
 	hasConflict bool   // two parameters contradict each other, or a person may have typed one
 
-	values   [numConcepts]field
-	flatText field // the text without the parameter that holds textJSON
+	byConcept [numConcepts]field
+	otherText field // the text without the parameter that holds textJSON
 
 	bodyJSON  *envelope // the body, or one event of its list
 	paramJSON *envelope // the first parameter for JSON that holds an object
@@ -32,7 +32,7 @@ type fields struct {
 func (f *fields) readForm(form string) {
 	f.rawJSON = nil // raw JSON in the query says nothing about the body
 	for pair := range strings.SplitSeq(form, "&") {
-		if f.count > f.maxParams {
+		if f.count > f.receiver.maxParams {
 			return
 		}
 		if pair == "" {
@@ -40,7 +40,7 @@ func (f *fields) readForm(form string) {
 		}
 		name, escaped, _ := strings.Cut(pair, "=")
 		name = decode(name)
-		if f.isSecret(name) {
+		if f.receiver.isSecret(name) {
 			f.count++
 			continue
 		}
@@ -48,35 +48,34 @@ func (f *fields) readForm(form string) {
 	}
 }
 
-// addParam adds a parameter of a query or form.
+// addParam adds a parameter of a query or form. After raw JSON not every binding is credible, and the parameter may be raw JSON itself (see
+// rawJSON).
 func (f *fields) addParam(name, escaped string) {
 	value := decode(escaped)
 	if !f.keep(name, value) {
 		return
 	}
 	bindings := f.bindings[name]
-	j := f.rawJSON.judgeBindings(bindings, value)
-	if j.isSuspicious {
-		f.hasConflict = true
+	credible := bindings
+	if f.rawJSON != nil {
+		credible = f.judgeParam(bindings, value)
 	}
-	if j.isSecondJSON { // a person may have typed either, so neither is a message
-		f.textJSON = nil
-	}
-	f.setAll(j.credible, value, false)
+	f.setAll(credible, value, false)
 	f.noteRawJSON(bindings, escaped, value)
 }
 
 // keep keeps a parameter, unless there are too many.
 func (f *fields) keep(name, value string) bool {
 	f.count++
-	if f.count > f.maxParams {
+	if f.count > f.receiver.maxParams {
 		return false
 	}
 	f.params = append(f.params, Param{Name: name, Value: value})
 	return true
 }
 
-// readObject reads the members of a JSON object as parameters, and what the object holds at the paths of the contract.
+// readObject reads a JSON object: as JSON in the shape of the platform, its members as parameters, and the parameters that the contract has at
+// paths within it.
 func (f *fields) readObject(raw []byte, members object) {
 	f.rawJSON = nil
 	if f.name != CallbackSMS {
@@ -84,17 +83,17 @@ func (f *fields) readObject(raw []byte, members object) {
 	}
 	for _, m := range members {
 		f.addMember(string(m.name), m.value)
-		if f.count > f.maxParams {
+		if f.count > f.receiver.maxParams {
 			return
 		}
 	}
-	found, repeats := f.paths.in(raw)
+	values, repeats := f.paramPaths.find(raw)
 	if repeats {
 		f.hasConflict = true
 	}
-	for i, value := range found {
+	for i, value := range values {
 		if value != nil {
-			f.addMember(f.paths.texts[i], value)
+			f.addMember(f.paramPaths.texts[i], value)
 		}
 	}
 }
@@ -112,7 +111,7 @@ func (f *fields) setAll(bindings []binding, value string, isNested bool) {
 	isMessage := f.noteJSON(bindings, value, isNested)
 	for _, b := range bindings {
 		if f.maySet(b.concept, isNested) {
-			f.setField(b, value, isMessage)
+			f.set(b, value, isMessage)
 		}
 	}
 }
@@ -131,18 +130,6 @@ func (f *fields) noteJSON(bindings []binding, value string, isNested bool) (isMe
 	}
 }
 
-// setField sets the field of one concept, by the rule of the concept for values that arrive twice.
-func (f *fields) setField(b binding, value string, isMessage bool) {
-	switch b.concept {
-	case conceptText:
-		f.setText(b, value, isMessage)
-	case conceptStatus:
-		f.setStatus(b, value)
-	default:
-		f.set(b, value)
-	}
-}
-
 // maySet reports whether a parameter may set the field of a concept. An object or a list sets nothing but JSON. A message of the platform names
 // its sender itself, and perhaps twice: by number and by user ID.
 func (f *fields) maySet(c concept, isNested bool) bool {
@@ -156,19 +143,14 @@ func (f *fields) maySet(c concept, isNested bool) bool {
 	}
 }
 
-// compareOuter compares the parameters around a list of events with one of them. They set no field, but can contradict the event.
-func (f *fields) compareOuter() {
-	for _, p := range f.params[:f.outer] {
-		for _, b := range f.bindings[p.Name] {
-			value := f.values[b.concept].value
-			isSilent := value == "" || !isName(p.Value)
-			switch {
-			case isSilent || !b.concept.identifies():
-			case b.concept == conceptStatus:
-				f.hasConflict = f.hasConflict || !f.sameStatus(value, p.Value)
-			default:
-				f.hasConflict = f.hasConflict || conflicts(value, p.Value)
-			}
-		}
+// set sets the field of one concept, by the rule of the concept for values that arrive twice.
+func (f *fields) set(b binding, value string, isMessage bool) {
+	switch b.concept {
+	case conceptText:
+		f.setText(b, value, isMessage)
+	case conceptStatus:
+		f.setStatus(b, value)
+	default:
+		f.setValue(b, value)
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// shape says where the fields of a struct are in a JSON object. Their tags hold paths, such as `at:"name.first_name"`, in the form that
+// mapping says where the fields of a struct are in a JSON object. Their tags hold paths, such as `at:"name.first_name"`, in the form that
 // package internal/shape documents. If there are several paths, the first with a value counts.
-type shape struct {
+type mapping struct {
 	tree     jsonscan.Paths
-	slots    [][]int  // by field
-	elements []*shape // by field, of the elements of a slice
+	slots    [][]int    // by field
+	elements []*mapping // by field, of the elements of a slice
 }
 
-// shapes returns the shapes of the types that fill is called with.
-var shapes = sync.OnceValue(func() map[reflect.Type]*shape { //nolint:gochecknoglobals // never written
-	all := map[reflect.Type]*shape{}
+// mappings returns the mappings of the types that fill is called with.
+var mappings = sync.OnceValue(func() map[reflect.Type]*mapping { //nolint:gochecknoglobals // never written
+	all := map[reflect.Type]*mapping{}
 	for _, sample := range []any{
 		Media{},
 		Location{},
@@ -34,50 +34,50 @@ var shapes = sync.OnceValue(func() map[reflect.Type]*shape { //nolint:gochecknog
 		Context{},
 		Referral{},
 	} {
-		all[reflect.TypeOf(sample)] = newShape(reflect.TypeOf(sample))
+		all[reflect.TypeOf(sample)] = newMapping(reflect.TypeOf(sample))
 	}
 	return all
 })
 
-func newShape(of reflect.Type) *shape {
-	s := new(shape)
+func newMapping(of reflect.Type) *mapping {
+	m := new(mapping)
 	for field := range of.Fields() {
 		tag := strings.FieldsFunc(field.Tag.Get("at"), func(r rune) bool { return r == '|' })
-		s.slots = append(s.slots, s.tree.Add(tag...))
-		var element *shape
+		m.slots = append(m.slots, m.tree.Add(tag...))
+		var element *mapping
 		if field.Type.Kind() == reflect.Slice && len(tag) > 0 {
-			element = newShape(field.Type.Elem())
+			element = newMapping(field.Type.Elem())
 		}
-		s.elements = append(s.elements, element)
+		m.elements = append(m.elements, element)
 	}
-	return s
+	return m
 }
 
 // fill reads a struct from an object in valid JSON. The result is zero if raw is not an object, as for a message in parameters.
 func fill[T any](raw json.RawMessage) T {
-	if !isNested(raw, '{') {
+	if !isObject(raw) {
 		var zero T
 		return zero
 	}
 	to := new(T)
-	shapes()[reflect.TypeFor[T]()].fill(reflect.ValueOf(to).Elem(), raw)
+	mappings()[reflect.TypeFor[T]()].fill(reflect.ValueOf(to).Elem(), raw)
 	return *to
 }
 
-func (s *shape) fill(to reflect.Value, raw json.RawMessage) {
-	found, _ := s.tree.Find(jsonscan.NewWalker(raw), nil)
-	for i, slots := range s.slots {
+func (m *mapping) fill(to reflect.Value, raw json.RawMessage) {
+	found, _ := m.tree.Find(jsonscan.NewWalker(raw), nil)
+	for i, slots := range m.slots {
 		field := to.Field(i)
 		for _, slot := range slots {
 			if field.IsZero() {
-				s.set(field, i, found[slot].Raw(raw))
+				m.set(field, i, found[slot].Raw(raw))
 			}
 		}
 	}
 }
 
 // set sets the field with an index to a JSON value.
-func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
+func (m *mapping) set(field reflect.Value, index int, raw json.RawMessage) {
 	text, nested := scalar(raw)
 	if nested || isBlank(text) {
 		text = ""
@@ -94,7 +94,7 @@ func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
 	case reflect.Slice:
 		for _, one := range elements(raw, maxParts-1) {
 			part := reflect.New(field.Type().Elem()).Elem()
-			s.elements[index].fill(part, one)
+			m.elements[index].fill(part, one)
 			field.Set(reflect.Append(field, part))
 		}
 	default: // a time.Time
@@ -102,8 +102,8 @@ func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
 	}
 }
 
-// records reads a list of objects; nil if it is nil or longer than most.
-func records[T any](list []json.RawMessage, most int) []T {
+// fillList reads a struct from each object of a list. It returns nil for nil, and for a list that is longer than most.
+func fillList[T any](list []json.RawMessage, most int) []T {
 	if list == nil || len(list) > most {
 		return nil
 	}

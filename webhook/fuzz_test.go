@@ -173,7 +173,7 @@ func fuzz[T any](f *testing.F, p parsing[T]) {
 	f.Add("from=1111", "\ufeff{\"id\":\"\xe6\"}")
 	f.Add("", `{"entry":[{"changes":[{"value":{"messages":[{"from":"1","id":"1"},{"from":"2"},7],"statuses":[{"id":"1","status":"read"}]}},{"value":{"statuses":[{}]}}]}]}`)
 	f.Add("", `{"id":"1","status":"played","recipient_id":"1","timestamp":"1"}`)
-	rcv, secret := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Minute))), hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithPOST())
+	rcv, secret := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Minute))), hooks(withKey(), webhook.WithPOST())
 	f.Fuzz(func(t *testing.T, query, body string) {
 		r := get(query)
 		if body != "" {

@@ -122,7 +122,7 @@ func TestHandlerChecksInOrder(t *testing.T) {
 	t.Parallel()
 	const many = "&a=b&a=b&a=b&a=b"
 	long := many + "&x=" + strings.Repeat("a", 100)
-	rcv := hooks(webhook.WithPathSecret("place", "p4th-of-16-characters"), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithLimits(4, 100))
+	rcv := hooks(webhook.WithPathSecret("place", "p4th-of-16-characters"), withKey(), webhook.WithLimits(4, 100))
 	prefetch := http.Header{"Purpose": {"prefetch"}}
 	for _, tt := range []struct {
 		method, path, query string
@@ -146,7 +146,7 @@ func TestHandlerChecksInOrder(t *testing.T) {
 		r.SetPathValue("place", tt.path)
 		_, err := rcv.ParseSMS(r)
 		require.ErrorIs(t, err, tt.reason, tt.query)
-		w := call(t, rcv.SMS(new(inbox[webhook.SMSMessage]).handle), r)
+		w := call(t, rcv.SMS(ignore), r)
 		assert.Equal(t, tt.status, w.Code, tt.query)
 	}
 }
@@ -158,7 +158,7 @@ func TestHandlerReportsPrefetch(t *testing.T) {
 		var text bytes.Buffer
 		var rejected rejections
 		var in inbox[webhook.SMSMessage]
-		h := hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), logTo(slog.NewTextHandler(&text, nil)), rejected.option()).SMS(in.handle)
+		h := hooks(withKey(), logTo(slog.NewTextHandler(&text, nil)), rejected.option()).SMS(in.handle)
 		r := get(honest + "&key=s3cret-of-16-chars")
 		r.Header.Set(header, "preview")
 		w := call(t, h, r)
@@ -193,7 +193,7 @@ func TestHookGetsRefusals(t *testing.T) {
 			t.Parallel()
 			var all rejections
 			in := inbox[webhook.SMSMessage]{err: tt.handle}
-			call(t, hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), all.option()).SMS(in.handle), tt.r)
+			call(t, hooks(withKey(), all.option()).SMS(in.handle), tt.r)
 			if tt.reason == nil {
 				assert.Empty(t, all)
 				return
@@ -214,7 +214,7 @@ func TestHookGetsPanics(t *testing.T) {
 	assert.ErrorIs(t, told[0], boom)
 	assert.Equal(t, "webhook: sms: a function panicked", told[0].Error())
 
-	h = hooks(told.option(), webhook.WithVerifier(func(*http.Request) error { panic("hunter2") })).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h = hooks(told.option(), webhook.WithVerifier(func(*http.Request) error { panic("hunter2") })).SMS(ignore)
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get(honest)).Code)
 	require.Len(t, told, 2)
 	assert.Equal(t, "webhook: sms: a function panicked", told[1].Error())
@@ -384,7 +384,7 @@ func (k *statusKeeper) WriteHeader(status int) { k.status = status }
 func TestHandlerWritesStatus(t *testing.T) {
 	t.Parallel()
 	w := &statusKeeper{httptest.NewRecorder(), http.StatusNotFound}
-	hooks().SMS(new(inbox[webhook.SMSMessage]).handle).ServeHTTP(w, get(honest))
+	hooks().SMS(ignore).ServeHTTP(w, get(honest))
 	assert.Equal(t, http.StatusOK, w.status)
 }
 
@@ -398,7 +398,7 @@ func TestLogHook(t *testing.T) {
 		store := storeFunc(func(ctx context.Context, key string, handle func(context.Context) error) error {
 			return cmp.Or(memory.Once(ctx, key, handle), storeErr)
 		})
-		h := hooks(logTo(slog.NewJSONHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(store)).
+		h := hooks(logTo(slog.NewJSONHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})), withKey(), webhook.WithStore(store)).
 			SMS(func(context.Context, webhook.SMSMessage) error {
 				time.Sleep(250 * time.Millisecond)
 				if panics {
@@ -462,7 +462,7 @@ func TestLogHook(t *testing.T) {
 
 func TestLogHookPanics(t *testing.T) {
 	t.Parallel()
-	h := hooks(logTo(panickingLog{slog.DiscardHandler})).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := hooks(logTo(panickingLog{slog.DiscardHandler})).SMS(ignore)
 	require.NotPanics(t, func() { assert.Equal(t, 200, call(t, h, get(honest)).Code) })
 }
 
@@ -565,8 +565,8 @@ func TestDocumentationListsEveryCallback(t *testing.T) {
 func TestOptionReused(t *testing.T) {
 	t.Parallel()
 	base := []webhook.Option{webhook.WithSecret("a", "1-of-16-characters")}
-	one := hooks(append(base, webhook.WithSecret("b", "2-of-16-characters"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
-	two := hooks(append(base, webhook.WithSecret("c", "3-of-16-characters"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
+	one := hooks(append(base, webhook.WithSecret("b", "2-of-16-characters"))...).SMS(ignore)
+	two := hooks(append(base, webhook.WithSecret("c", "3-of-16-characters"))...).SMS(ignore)
 	assert.Equal(t, 200, call(t, one, get("from=1111&a=1-of-16-characters&b=2-of-16-characters")).Code)
 	assert.Equal(t, 403, call(t, one, get("from=1111&a=1-of-16-characters&c=3-of-16-characters")).Code)
 	assert.Equal(t, 200, call(t, two, get("from=1111&a=1-of-16-characters&c=3-of-16-characters")).Code)
@@ -577,7 +577,7 @@ func TestReceiverPrintsNoSecret(t *testing.T) {
 	t.Parallel()
 	option := webhook.WithSecret("key", "s3cret-of-16-chars")
 	rcv := hooks(option, webhook.WithPathSecret("p", "s3cret-of-16-chars"))
-	h := rcv.SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := rcv.SMS(ignore)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		for _, value := range []any{rcv, *rcv, h, &h, option, struct{ H http.Handler }{h}} {
 			assert.NotContains(t, fmt.Sprintf(verb, value), "s3cret-of-16-chars")

@@ -74,7 +74,7 @@ func TestHook(t *testing.T) {
 		})
 		var seen spans
 		var span any
-		h := named(t, listed, seen.option(), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(store)).
+		h := named(t, listed, seen.option(), withKey(), webhook.WithStore(store)).
 			SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
 				span = ctx.Value(spanKey{})
 				time.Sleep(250 * time.Millisecond)
@@ -155,7 +155,7 @@ func TestHookShowsNoNumber(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{"m-1": "m-1", "639171234567": "", "call me": "", "wamid.A-1_b:2": "wamid.A-1_b:2"} {
 		var seen spans
-		h := hooks(seen.option()).SMS(new(inbox[webhook.SMSMessage]).handle)
+		h := hooks(seen.option()).SMS(ignore)
 		call(t, h, get("from=1111&message=x&messageId="+url.QueryEscape(id)))
 		require.Len(t, seen.ended, 1)
 		assert.Equal(t, want, seen.ended[0].ID, id)
@@ -165,8 +165,8 @@ func TestHookShowsNoNumber(t *testing.T) {
 func TestHookOfStatuses(t *testing.T) {
 	t.Parallel()
 	var seen spans
-	h := hooks(webhook.WithPOST(), seen.option(), webhook.WithStatuses(new(inbox[webhook.DeliveryReport]).handle)).
-		ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+	h := hooks(webhook.WithPOST(), seen.option(), webhook.WithStatuses(ignore)).
+		ChatApp2(ignore)
 	assert.Equal(t, 200, call(t, h, post("", "", `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"}]}`)).Code)
 	require.Len(t, seen.ended, 2)
 	assert.Equal(t, []string{"chatapp2", "delivery"}, []string{seen.ended[0].Kind, seen.ended[1].Kind})
@@ -193,7 +193,7 @@ func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
 func TestHookOfAnEmptyList(t *testing.T) {
 	t.Parallel()
 	var seen spans
-	h := named(t, `{"webhook.sms": {"events": ["results"]}}`, seen.option()).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := named(t, `{"webhook.sms": {"events": ["results"]}}`, seen.option()).SMS(ignore)
 	assert.Equal(t, 200, call(t, h, post("", "", `{"results":[]}`)).Code)
 	assert.Equal(t, 1, seen.started)
 	require.Len(t, seen.ended, 1)
@@ -212,7 +212,7 @@ func TestHooksNest(t *testing.T) {
 			End: func(context.Context, webhook.Result) { notes = append(notes, "end "+name) },
 		})
 	}
-	h := hooks(noting("a"), noting("b")).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := hooks(noting("a"), noting("b")).SMS(ignore)
 	call(t, h, get(honest))
 	assert.Equal(t, []string{"begin a", "begin b", "end b", "end a"}, notes)
 }
@@ -314,7 +314,7 @@ func TestDuplicatesAreLoggedAtDebug(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	h := hooks(logTo(slog.NewTextHandler(&text, nil)), webhook.WithStore(webhook.NewMemoryStore(10, time.Hour))).
-		SMS(new(inbox[webhook.SMSMessage]).handle)
+		SMS(ignore)
 	call(t, h, get(honest))
 	assert.Contains(t, text.String(), "outcome=handled")
 	text.Reset()

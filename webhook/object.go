@@ -15,9 +15,9 @@ type object []member
 
 // member is a member of an object. Name and value are parts of the document.
 type member struct {
-	name    []byte
-	value   json.RawMessage
-	repeats bool // the first member of this name has another value
+	name     []byte
+	value    json.RawMessage
+	isRepeat bool // the first member of this name has another value
 }
 
 // objectOf returns the members of an object in valid JSON. It returns nil if raw is not an object.
@@ -52,7 +52,7 @@ func (o object) markRepeats() {
 	if len(o) <= few {
 		for i := range o {
 			first := slices.IndexFunc(o[:i], func(m member) bool { return bytes.Equal(m.name, o[i].name) })
-			o[i].repeats = first >= 0 && !bytes.Equal(o[first].value, o[i].value)
+			o[i].isRepeat = first >= 0 && !bytes.Equal(o[first].value, o[i].value)
 		}
 		return
 	}
@@ -66,8 +66,13 @@ func (o object) markRepeats() {
 		if !bytes.Equal(m.name, first.name) {
 			first = m
 		}
-		m.repeats = !bytes.Equal(m.value, first.value)
+		m.isRepeat = !bytes.Equal(m.value, first.value)
 	}
+}
+
+// hasRepeats reports whether two members have the same name and different values.
+func (o object) hasRepeats() bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.isRepeat })
 }
 
 // get returns the value of a member, or nil.
@@ -80,48 +85,52 @@ func (o object) get(name string) json.RawMessage {
 	return nil
 }
 
-// repeats reports whether two members have the same name and different values.
-func (o object) repeats() bool {
-	return slices.ContainsFunc(o, func(m member) bool { return m.repeats })
+// object returns the object that is the value of a member, or nil.
+func (o object) object(name string) object { return objectOf(o.get(name)) }
+
+// text returns the text of a member, which may be white space. The second result is false if the member has none.
+func (o object) text(name string) (string, bool) {
+	raw := o.get(name)
+	text, isNested := scalar(raw)
+	if isNested {
+		return "", false
+	}
+	return text, raw != nil
 }
 
-func (o object) hasList(name string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return string(m.name) == name && isNested(m.value, '[') })
-}
-
-// word returns the text of the first of the members that is a string, a number, true or false, and neither blank nor with a zero byte. It is
-// for names and codes; what a person wrote is read by text.
-func (o object) word(members ...string) string {
-	for _, member := range members {
-		if text, _ := o.text(member); !isBlank(text) && !hasZeroByte(text) {
+// word returns the first text of the members that is neither blank nor has a zero byte. It is for names and codes; what a person wrote is
+// read by text.
+func (o object) word(names ...string) string {
+	for _, name := range names {
+		if text, _ := o.text(name); !isBlank(text) && !hasZeroByte(text) {
 			return text
 		}
 	}
 	return ""
 }
 
-// text returns the text of a member, which may be white space. The second result is false if the member has none.
-func (o object) text(member string) (string, bool) {
-	raw := o.get(member)
-	text, nested := scalar(raw)
-	if nested {
-		return "", false
+// name returns the first word of the members that names a person or an event, and is no placeholder.
+func (o object) name(names ...string) string {
+	for _, name := range names {
+		if word := o.word(name); isName(word) {
+			return word
+		}
 	}
-	return text, raw != nil
+	return ""
 }
 
-func (o object) time(member string) time.Time {
-	return moment(o.word(member), time.UTC).UTC()
-}
+func (o object) time(name string) time.Time { return moment(o.word(name), time.UTC).UTC() }
 
-func (o object) object(member string) object { return objectOf(o.get(member)) }
+func (o object) hasList(name string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return string(m.name) == name && isList(m.value) })
+}
 
 // list returns the elements of all lists with a name, so that none is lost if the name comes twice. It returns nil if there is no list, and
 // stops after one more element than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
 		switch {
-		case string(m.name) != name || !isNested(m.value, '['):
+		case string(m.name) != name || !isList(m.value):
 		case list == nil:
 			list = elements(m.value, most)
 		default:
@@ -143,13 +152,16 @@ func elements(list json.RawMessage, most int) []json.RawMessage {
 	return all
 }
 
-// isNested reports whether a JSON value, without white space around it, is an object or a list: it begins with the bracket.
-func isNested(raw []byte, opening byte) bool { return len(raw) > 0 && raw[0] == opening }
+// isObject reports whether JSON, without white space in front of it, is an object: it begins like one.
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// isList is like isObject, for a list.
+func isList(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }
 
 // scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
 // object or a list is nested, and its text is its JSON.
-func scalar(raw json.RawMessage) (text string, nested bool) {
-	if isNested(raw, '{') || isNested(raw, '[') {
+func scalar(raw json.RawMessage) (text string, isNested bool) {
+	if isObject(raw) || isList(raw) {
 		return string(raw), true
 	}
 	text, _ = jsonscan.Word(raw)

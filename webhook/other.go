@@ -65,7 +65,7 @@ type Preference struct {
 // not understand as a whole is an Other too.
 func (f *fields) appendOthers(d *decision, events []event) []event {
 	for _, one := range d.envelope.others {
-		if f.handlePreference != nil && !d.envelope.isDistrusted {
+		if f.receiver.handlePreference != nil && !d.envelope.isDistrusted {
 			preferences, isComplete := f.preferences(d, one)
 			events = append(events, preferences...)
 			if isComplete {
@@ -93,14 +93,14 @@ const preferencesMember = "user_preferences"
 func (f *fields) preferences(d *decision, one change) (events []event, isComplete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	people := peopleIn(value)
+	people := contactsIn(value)
 	list := value.list(preferencesMember, maxEvents)
 	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
 		p := f.preference(d, members, people.find(members))
 		p.To = number(business)
-		p.Ambiguous = p.Ambiguous || value.repeats()
+		p.Ambiguous = p.Ambiguous || value.hasRepeats()
 		p.JSON = raw
 		choice := strings.ToLower(members.word("value"))
 		p.Stopped = choice == "stop"
@@ -115,19 +115,19 @@ func (f *fields) preferences(d *decision, one change) (events []event, isComplet
 }
 
 // preference reads who made a choice, about what, and when.
-func (f *fields) preference(d *decision, members, person object) *Preference {
-	from := firstName(members, "wa_id", "user_id")
+func (f *fields) preference(d *decision, members, contact object) *Preference {
+	from := members.name("wa_id", "user_id")
 	if from == "" {
-		from = firstName(person, "wa_id", "user_id")
+		from = contact.name("wa_id", "user_id")
 	}
 	return &Preference{
 		Callback:  f.name,
 		From:      number(from),
-		UserID:    cmp.Or(members.word("user_id"), person.word("user_id")),
+		UserID:    cmp.Or(members.word("user_id"), contact.word("user_id")),
 		Category:  members.word("category"),
 		ChangedAt: members.time("timestamp"),
 		RawTime:   members.word("timestamp"),
-		Ambiguous: d.isAmbiguous || d.envelope.repeats || members.repeats(),
+		Ambiguous: d.isAmbiguous || d.envelope.hasRepeats || members.hasRepeats(),
 		Params:    f.params,
 		RawQuery:  f.query,
 	}

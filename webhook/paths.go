@@ -37,9 +37,9 @@ func (p *paths) anyWithin(member string) bool {
 // isWithin reports whether a path is that of a member, or leads through it.
 func isWithin(path, member string) bool { return path == member || strings.HasPrefix(path, member+".") }
 
-// in returns what valid JSON holds at each path, nil for nothing, and reports whether a member on the way came twice with different
+// find returns what valid JSON holds at each path, nil for nothing, and reports whether a member on the way came twice with different
 // values.
-func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
+func (p *paths) find(raw []byte) (found []json.RawMessage, repeats bool) {
 	if p == nil {
 		return nil, false
 	}
@@ -54,7 +54,7 @@ func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
 // firstList returns the events at the first path that holds any, or an empty list if a path holds none. It returns nil if nothing is at any
 // path. A value that cannot hold events is an error, and so is a list that comes twice, because to read one would lose the other.
 func (p *paths) firstList(raw []byte) (events []json.RawMessage, err error) {
-	values, repeats := p.in(raw)
+	values, repeats := p.find(raw)
 	for i, value := range values {
 		isTwice := repeats && p.repeatsAt(i, raw)
 		if isTwice || !mayHoldEvents(value) {
@@ -81,5 +81,5 @@ func (p *paths) repeatsAt(index int, raw []byte) bool {
 // mayHoldEvents reports whether a value where events are expected is absent, null, a list or an object.
 func mayHoldEvents(value json.RawMessage) bool {
 	isAbsent := value == nil || string(value) == "null"
-	return isAbsent || isNested(value, '[') || isNested(value, '{')
+	return isAbsent || isList(value) || isObject(value)
 }

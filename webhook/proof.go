@@ -73,7 +73,7 @@ func (rcv *Receiver) isSecret(parameter string) bool {
 // checkPath checks the secrets in the path.
 func (c *callback) checkPath(r *http.Request) error {
 	isProven := true
-	for _, s := range c.pathSecrets {
+	for _, s := range c.receiver.pathSecrets {
 		if !s.matches(r.PathValue(s.name)) {
 			isProven = false
 		}
@@ -83,35 +83,35 @@ func (c *callback) checkPath(r *http.Request) error {
 
 // verify checks the other proofs of origin, except for secrets that the query does not have. It checks all of them, and the error does not show
 // which was wrong. A verifier gets the body byte for byte, and nothing of the body is parsed yet.
-func (c *callback) verify(r *http.Request, in *request) error {
+func (c *callback) verify(r *http.Request, req *request) error {
 	isProven := true
-	for i := range c.secrets {
-		s := &c.secrets[i]
-		escaped := s.valueIn(in.query)
+	for i := range c.receiver.secrets {
+		s := &c.receiver.secrets[i]
+		escaped := s.valueIn(req.query)
 		switch {
 		case escaped == "":
-			in.missing = append(in.missing, s)
+			req.missing = append(req.missing, s)
 		case !s.matchesEscaped(escaped):
 			isProven = false
 		}
 	}
 	var cause error
-	for _, verify := range c.verifiers {
-		restoreBody(r, in.body)
+	for _, verify := range c.receiver.verifiers {
+		restoreBody(r, req.body)
 		if err := verify(r); err != nil {
 			isProven = false
 			cause = err
 		}
 	}
-	restoreBody(r, in.body) // also for a caller of ParseSMS, who may continue with ParseSMSMessages
+	restoreBody(r, req.body) // also for a caller of ParseSMS, who may continue with ParseSMSMessages
 	return c.proofError(isProven, cause)
 }
 
 // verifyBody checks the secrets that the query does not have.
-func (c *callback) verifyBody(in *request) error {
+func (c *callback) verifyBody(req *request) error {
 	isProven := true
-	for _, s := range in.missing {
-		if !s.isInBody(in) {
+	for _, s := range req.missing {
+		if !s.isInBody(req) {
 			isProven = false
 		}
 	}
@@ -128,10 +128,10 @@ func (c *callback) proofError(isProven bool, cause error) error {
 	switch {
 	case isProven:
 		return nil
-	case len(c.pathSecrets) > 0:
-		return c.name.refuse(ErrProof).withCause(cause).withStatus(http.StatusNotFound)
+	case len(c.receiver.pathSecrets) > 0:
+		return c.refuse(ErrProof).withCause(cause).withStatus(http.StatusNotFound)
 	default:
-		return c.name.refuse(ErrProof).withCause(cause)
+		return c.refuse(ErrProof).withCause(cause)
 	}
 }
 
@@ -142,11 +142,11 @@ func (s *secret) matchesEscaped(escaped string) bool {
 }
 
 // isInBody reports whether a body has the secret: of the values of its parameter, the first that is not blank counts.
-func (s *secret) isInBody(in *request) bool {
-	if escaped := s.valueIn(in.form); escaped != "" {
+func (s *secret) isInBody(req *request) bool {
+	if escaped := s.valueIn(req.form); escaped != "" {
 		return s.matchesEscaped(escaped)
 	}
-	for _, m := range in.members {
+	for _, m := range req.members {
 		if string(m.name) != s.name {
 			continue
 		}
@@ -184,7 +184,7 @@ func mayHaveName(pair, name string) bool {
 
 // withoutSecretParams returns a query without the parameters that hold secrets, otherwise byte for byte.
 func (c *callback) withoutSecretParams(query string) string {
-	if len(c.secrets) == 0 {
+	if len(c.receiver.secrets) == 0 {
 		return query
 	}
 	var public strings.Builder
@@ -192,7 +192,7 @@ func (c *callback) withoutSecretParams(query string) string {
 	separator := ""
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		if c.isSecret(decode(name)) {
+		if c.receiver.isSecret(decode(name)) {
 			continue
 		}
 		public.WriteString(separator)
@@ -204,8 +204,8 @@ func (c *callback) withoutSecretParams(query string) string {
 
 // withoutSecrets returns a JSON object without the members that hold secrets. The values of the others are unchanged.
 func (c *callback) withoutSecrets(raw []byte, members object) ([]byte, object) {
-	holdsSecret := func(m member) bool { return c.isSecret(string(m.name)) }
-	if len(c.secrets) == 0 || !slices.ContainsFunc(members, holdsSecret) {
+	holdsSecret := func(m member) bool { return c.receiver.isSecret(string(m.name)) }
+	if len(c.receiver.secrets) == 0 || !slices.ContainsFunc(members, holdsSecret) {
 		return raw, members
 	}
 	kept := []byte("{")

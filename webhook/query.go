@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 )
 
+// decode decodes a name or a value of a query or form, byte by byte if it is not valid UTF-8.
 func decode(text string) string {
 	if isPlain(text) {
 		return text

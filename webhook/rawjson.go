@@ -54,30 +54,23 @@ func (r *rawJSON) judge(c concept, value string) credibility {
 	}
 }
 
-// A judgement is about all meanings of a parameter of a form.
-type judgement struct {
-	credible     []binding // that may set a field
-	isSuspicious bool      // the event is ambiguous
-	isSecondJSON bool      // the parameter holds JSON again
-}
-
-// judgeBindings decides about a parameter of a form. If no raw JSON came before, every binding may set its field.
-func (r *rawJSON) judgeBindings(bindings []binding, value string) judgement {
-	if r == nil {
-		return judgement{credible: bindings}
-	}
-	var j judgement
+// judgeParam decides about a parameter that follows raw JSON, and returns the bindings that count. The event is ambiguous if a person may have
+// typed the parameter.
+func (f *fields) judgeParam(bindings []binding, value string) (credible []binding) {
 	for _, b := range bindings {
-		c := r.judge(b.concept, value)
+		c := f.rawJSON.judge(b.concept, value)
 		if c.counts {
-			j.credible = append(j.credible, b)
+			credible = append(credible, b)
 		}
-		if c.isSuspicious {
-			j.isSuspicious = true
-			j.isSecondJSON = j.isSecondJSON || b.concept == conceptJSON
+		if !c.isSuspicious {
+			continue
+		}
+		f.hasConflict = true
+		if b.concept == conceptJSON { // a person may have typed either JSON, so neither is a message
+			f.textJSON = nil
 		}
 	}
-	return j
+	return credible
 }
 
 // noteRawJSON notes that a parameter of a form is raw JSON, after the parameter has set its fields. Of complete JSON the first counts. Incomplete
@@ -119,9 +112,9 @@ func (f *fields) rawJSONIn(bindings []binding, escaped, value string) *rawJSON {
 func beginsObject(text string) bool {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(strings.TrimPrefix(text, "["))
-	text, isObject := strings.CutPrefix(text, "{")
-	text, isQuoted := strings.CutPrefix(strings.TrimSpace(text), `"`)
-	if !isObject || !isQuoted {
+	text, hasBrace := strings.CutPrefix(text, "{")
+	text, hasQuote := strings.CutPrefix(strings.TrimSpace(text), `"`)
+	if !hasBrace || !hasQuote {
 		return false
 	}
 	_, rest, hasEnd := strings.Cut(text, `"`)

@@ -10,40 +10,40 @@ import (
 // read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
 // the events, so that the handler of one event allocates no list.
 //
-// A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, classify parses the body, readForm and
-// readObject set fields, resolve decides between them, and appendEvents makes events. In JSON, body.go finds the objects that are events.
+// A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, classify parses the body, readJSON finds
+// the events of a JSON body, readForm and readObject set fields, resolve decides between them, and appendEvents makes events.
 func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
 	}
-	in, err := c.receive(r)
+	req, err := c.receive(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.verify(r, &in); err != nil {
+	if err := c.verify(r, &req); err != nil {
 		return nil, err
 	}
-	c.classify(&in)
-	if err := c.verifyBody(&in); err != nil {
+	c.classify(&req)
+	if err := c.verifyBody(&req); err != nil {
 		return nil, err
 	}
 	if isPrefetch(r.Header) {
-		return nil, c.name.refuse(ErrPrefetch)
+		return nil, c.refuse(ErrPrefetch)
 	}
-	if in.isBodyAlone {
-		return c.readBodyAlone(&in, buffer)
+	if req.isBodyAlone {
+		return c.readBodyAlone(&req, buffer)
 	}
-	return c.readData(in.query, &in, buffer)
+	return c.readData(req.query, &req, buffer)
 }
 
 // readBodyAlone returns the events of a body that a verifier accepted. A signature of the body does not cover the query, so anyone who has
 // seen a signed request can send it again with another query: no event is read from it. If it may hold one that the body does not, the
 // request is refused, so that no event is lost in silence.
-func (c *callback) readBodyAlone(in *request, buffer []event) ([]event, error) {
-	events, err := c.readData("", in, buffer)
+func (c *callback) readBodyAlone(req *request, buffer []event) ([]event, error) {
+	events, err := c.readData("", req, buffer)
 	isEmpty := len(events) == 0 && holdsNoEvent(err)
-	if isEmpty && c.mayHoldEvent(in.query) {
-		return events, c.name.refuse(errQueryNotRead).withCause(err)
+	if isEmpty && c.mayHoldEvent(req.query) {
+		return events, c.refuse(errQueryNotRead).withCause(err)
 	}
 	return events, err
 }
@@ -62,28 +62,28 @@ func (c *callback) mayHoldEvent(query string) bool {
 }
 
 // readData returns the events of a query and a body.
-func (c *callback) readData(query string, in *request, buffer []event) ([]event, error) {
+func (c *callback) readData(query string, req *request, buffer []event) ([]event, error) {
 	f := fields{callback: c}
-	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.maxParams))
+	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.receiver.maxParams))
 	f.readForm(query)
 	f.query = c.withoutSecretParams(query)
 	switch {
-	case f.count > c.maxParams:
-		return nil, c.name.refuse(ErrTooLong)
-	case in.fault != nil:
-		return nil, in.fault
-	case in.json != nil:
-		return f.readJSON(in, buffer)
+	case f.count > c.receiver.maxParams:
+		return nil, c.refuse(ErrTooLong)
+	case req.fault != nil:
+		return nil, req.fault
+	case req.json != nil:
+		return f.readJSON(req, buffer)
 	default:
-		f.readForm(in.form)
+		f.readForm(req.form)
 		return f.appendEvents(buffer)
 	}
 }
 
 // appendEvents appends the events of the fields: one, unless they hold an envelope of the platform.
 func (f *fields) appendEvents(events []event) ([]event, error) {
-	if f.count > f.maxParams {
-		return events, f.name.refuse(ErrTooLong)
+	if f.count > f.receiver.maxParams {
+		return events, f.refuse(ErrTooLong)
 	}
 	d := f.resolve()
 	switch {

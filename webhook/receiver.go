@@ -39,78 +39,6 @@ type Receiver struct {
 	handlePreference func(context.Context, event) error
 }
 
-// callback is a callback as the contract describes it.
-type callback struct {
-	*Receiver
-
-	name         Callback
-	bindings     map[string][]binding // by the names of parameters
-	takesPOST    bool
-	placeholders [numConcepts]string // what the service leaves in place of a value that it did not fill in
-	paths        *paths              // of parameters in a JSON body
-	events       *paths              // where a JSON body may hold several events
-	inner        *paths              // the same, for a body that is not an event by itself
-	takesList    bool                // a JSON body may be a list of events
-	zone         *time.Location
-	layouts      []string    // further forms of times
-	reply        table.Reply // to a call that was handled
-}
-
-func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback {
-	zone, _ := time.LoadLocation(section.Zone) // contract.Parse checks it
-	c := &callback{Receiver: rcv, name: name, zone: zone, layouts: section.Layouts, reply: section.Reply}
-	c.takesPOST = rcv.post || section.Encoding != "query"
-	c.bind(section.Params)
-	c.setEvents(section.Events)
-	return c
-}
-
-func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
-
-// bind binds names of parameters to concepts. A name with a dot is a path, too.
-func (c *callback) bind(params map[string][]string) {
-	c.bindings = map[string][]binding{}
-	var texts []string
-	for i, key := range conceptKeys() {
-		for j, name := range params[key] {
-			c.bindings[name] = append(c.bindings[name], newBinding(concept(i), name, j+1))
-			if strings.Contains(name, ".") && !slices.Contains(texts, name) {
-				texts = append(texts, name)
-			}
-		}
-	}
-	c.paths = newPaths(texts)
-}
-
-// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
-func (c *callback) setEvents(list []string) {
-	before, after := list, []string(nil)
-	if i := slices.Index(list, ""); i >= 0 {
-		before, after = list[:i], list[i+1:]
-		c.takesList = true
-	}
-	if len(list) == 0 {
-		c.takesList = true
-	}
-	c.events = newPaths(before)
-	c.inner = newPaths(after)
-}
-
-// reads reports whether the callback reads a parameter, or members of it.
-func (c *callback) reads(parameter string) bool {
-	for name := range c.bindings {
-		if isWithin(name, parameter) {
-			return true
-		}
-	}
-	return c.events.anyWithin(parameter)
-}
-
-// needs reports whether the callback reads a parameter, or looks for events in it.
-func (c *callback) needs(parameter string) bool {
-	return c.reads(parameter) || c.inner.anyWithin(parameter)
-}
-
 // NewReceiver returns a Receiver. Without one of [WithSecret], [WithPathSecret], [WithVerifier] and [WithoutProof] it returns an error. By
 // default a Receiver reads the default contract, accepts GET only, and handles repeated calls again (see [WithStore]). The error joins one
 // error for each invalid option.
@@ -123,6 +51,63 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 		return nil, errors.New("webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to accept every call")
 	}
 	return rcv, nil
+}
+
+const envSecret = "MESSAGING_WEBHOOK_SECRET"
+
+// NewReceiverFromEnv returns a Receiver configured by environment variables:
+//
+//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
+//   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
+//     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; a secret must not contain a comma. DeliveryURL writes the first. The
+//     variable may be absent only if an option proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof
+//     (WithoutProof)
+//
+// The options are applied on top. One error reports all problems, of variables and options. It names variables and never shows their values.
+func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
+	fromEnv := []Option{contractFromEnv()}
+	if value, isSet := os.LookupEnv(envSecret); isSet {
+		fromEnv = append(fromEnv, secretFromEnv(value))
+	}
+	rcv, err := newReceiver(append(fromEnv, options...))
+	if err != nil {
+		return nil, err
+	}
+	if rcv.takesAnyone() {
+		const problem = "required as PARAMETER=SECRET, such as key=…, unless an option proves the origin; anyone could call. WithoutProof accepts every call"
+		return nil, errors.New("webhook: " + envSecret + ": " + problem)
+	}
+	return rcv, nil
+}
+
+func contractFromEnv() Option {
+	names, err := contract.FromEnv()
+	if err != nil {
+		return func(*Receiver) error { return fmt.Errorf("webhook: %s: %w", table.EnvFile, err) }
+	}
+	return WithContract(names)
+}
+
+func secretFromEnv(value string) Option {
+	parameter, rest, _ := strings.Cut(value, "=")
+	parameter = strings.TrimSpace(parameter)
+	hasSecret := !isBlank(strings.Trim(rest, "=")) // a secret in base64 alone ends with =
+	if parameter == "" || !hasSecret {
+		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
+	}
+	secrets := strings.Fields(rest)
+	switch {
+	case strings.Contains(rest, ","):
+		return invalid(envSecret + ": it has a comma: separate several secrets by spaces, as in key=NEW OLD")
+	case slices.ContainsFunc(secrets[1:], namesParameter):
+		return invalid(envSecret + ": it has NAME= more than once: give the parameter once, as in key=NEW OLD")
+	}
+	return withSecret(envSecret, parameter, secrets)
+}
+
+// namesParameter reports whether a word is like key=SECRET, and no secret in base64, which has = at its end alone.
+func namesParameter(word string) bool {
+	return strings.Contains(strings.TrimRight(word, "="), "=")
 }
 
 func newReceiver(options []Option) (*Receiver, error) {
@@ -182,59 +167,76 @@ func (rcv *Receiver) checkSecrets() (problems []error) {
 	return problems
 }
 
-const envSecret = "MESSAGING_WEBHOOK_SECRET"
-
-// NewReceiverFromEnv returns a Receiver configured by environment variables:
-//
-//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
-//   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
-//     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; a secret must not contain a comma. DeliveryURL writes the first. The
-//     variable may be absent only if an option proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof
-//     (WithoutProof)
-//
-// The options are applied on top. One error reports all problems, of variables and options. It names variables and never shows their values.
-func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
-	fromEnv := []Option{contractFromEnv()}
-	if value, isSet := os.LookupEnv(envSecret); isSet {
-		fromEnv = append(fromEnv, secretFromEnv(value))
-	}
-	rcv, err := newReceiver(append(fromEnv, options...))
-	if err != nil {
-		return nil, err
-	}
-	if rcv.takesAnyone() {
-		const problem = "required as PARAMETER=SECRET, such as key=…, unless an option proves the origin; anyone could call. WithoutProof accepts every call"
-		return nil, errors.New("webhook: " + envSecret + ": " + problem)
-	}
-	return rcv, nil
+// callback is a callback as the contract describes it.
+type callback struct {
+	receiver     *Receiver
+	name         Callback
+	bindings     map[string][]binding // by the names of parameters; most have one
+	takesPOST    bool
+	placeholders [numConcepts]string // what the service leaves in place of a value that it did not fill in
+	paramPaths   *paths              // of parameters in a JSON body
+	eventPaths   *paths              // where a JSON body may hold several events
+	innerPaths   *paths              // the same, for a body that is not an event by itself
+	takesList    bool                // a JSON body may be a list of events
+	zone         *time.Location
+	layouts      []string    // further forms of times
+	reply        table.Reply // to a call that was handled
 }
 
-func contractFromEnv() Option {
-	names, err := contract.FromEnv()
-	if err != nil {
-		return func(*Receiver) error { return fmt.Errorf("webhook: %s: %w", table.EnvFile, err) }
-	}
-	return WithContract(names)
+func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback {
+	zone, _ := time.LoadLocation(section.Zone) // contract.Parse checks it
+	c := &callback{receiver: rcv, name: name, zone: zone, layouts: section.Layouts, reply: section.Reply}
+	c.takesPOST = rcv.post || section.Encoding != "query"
+	c.bind(section.Params)
+	c.setEvents(section.Events)
+	return c
 }
 
-func secretFromEnv(value string) Option {
-	parameter, rest, _ := strings.Cut(value, "=")
-	parameter = strings.TrimSpace(parameter)
-	hasSecret := !isBlank(strings.Trim(rest, "=")) // a secret in base64 alone ends with =
-	if parameter == "" || !hasSecret {
-		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
+// bind binds names of parameters to concepts. A name with a dot is a path, too.
+func (c *callback) bind(params map[string][]string) {
+	c.bindings = map[string][]binding{}
+	var texts []string
+	for i, key := range conceptKeys() {
+		for j, name := range params[key] {
+			c.bindings[name] = append(c.bindings[name], newBinding(concept(i), name, j+1))
+			if strings.Contains(name, ".") && !slices.Contains(texts, name) {
+				texts = append(texts, name)
+			}
+		}
 	}
-	secrets := strings.Fields(rest)
-	switch {
-	case strings.Contains(rest, ","):
-		return invalid(envSecret + ": it has a comma: separate several secrets by spaces, as in key=NEW OLD")
-	case slices.ContainsFunc(secrets[1:], namesParameter):
-		return invalid(envSecret + ": it has NAME= more than once: give the parameter once, as in key=NEW OLD")
-	}
-	return withSecret(envSecret, parameter, secrets)
+	c.paramPaths = newPaths(texts)
 }
 
-// namesParameter reports whether a word is like key=SECRET, and no secret in base64, which has = at its end alone.
-func namesParameter(word string) bool {
-	return strings.Contains(strings.TrimRight(word, "="), "=")
+// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
+func (c *callback) setEvents(list []string) {
+	before := list
+	var after []string
+	body := slices.Index(list, "")
+	if body >= 0 {
+		before = list[:body]
+		after = list[body+1:]
+	}
+	c.takesList = body >= 0 || len(list) == 0
+	c.eventPaths = newPaths(before)
+	c.innerPaths = newPaths(after)
 }
+
+// reads reports whether the callback reads a parameter, or members of it.
+func (c *callback) reads(parameter string) bool {
+	for name := range c.bindings {
+		if isWithin(name, parameter) {
+			return true
+		}
+	}
+	return c.eventPaths.anyWithin(parameter)
+}
+
+// needs reports whether the callback reads a parameter, or looks for events in it.
+func (c *callback) needs(parameter string) bool {
+	return c.reads(parameter) || c.innerPaths.anyWithin(parameter)
+}
+
+func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
+
+// refuse returns the refusal of a request of the callback.
+func (c *callback) refuse(reason error) *RejectError { return c.name.refuse(reason) }

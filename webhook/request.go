@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// request holds the bytes of a request, and what classify finds out about its body.
+// request holds the bytes of a request, and what verify and classify find out about it.
 type request struct {
 	query       string
 	body        []byte // byte for byte
@@ -19,8 +19,9 @@ type request struct {
 	isPOST      bool
 	isBodyAlone bool // the query holds no data, only secrets
 
-	missing []*secret // that the query does not have, so the body must
+	missing []*secret // by verify: the query does not have them, so the body must
 
+	// By classify. At most one of form and json is set.
 	form    string // a body that is a form
 	json    []byte // a body that is a JSON object or list, in valid UTF-8
 	members object // of a body that is a JSON object
@@ -28,34 +29,34 @@ type request struct {
 }
 
 // receive reads the bytes of a request. It fails if nothing of the request counts.
-func (c *callback) receive(r *http.Request) (in request, err error) {
+func (c *callback) receive(r *http.Request) (req request, err error) {
 	isGET := r.Method == http.MethodGet || r.Method == "" // a request made by hand may have no method
 	isPOST := r.Method == http.MethodPost && c.takesPOST
 	switch {
 	case isGET, isPOST:
 	case r.Method == http.MethodHead:
-		return in, c.name.refuse(ErrPrefetch).withStatus(http.StatusOK)
+		return req, c.refuse(ErrPrefetch).withStatus(http.StatusOK)
 	default:
-		return in, c.name.refuse(ErrMethod)
+		return req, c.refuse(ErrMethod)
 	}
 	if r.URL != nil {
-		in.query = r.URL.RawQuery
+		req.query = r.URL.RawQuery
 	}
-	if len(in.query) > c.maxQuery {
-		return in, c.name.refuse(ErrTooLong)
+	if len(req.query) > c.receiver.maxQuery {
+		return req, c.refuse(ErrTooLong)
 	}
-	hasVerifier := len(c.verifiers) > 0
+	hasVerifier := len(c.receiver.verifiers) > 0
 	if isGET && !hasVerifier {
-		return in, nil
+		return req, nil
 	}
-	in.body, in.bodyErr = readBody(r, c.maxBody)
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](in.bodyErr); tooLarge { // our limit, or one of the server
-		return in, c.name.refuse(ErrTooLarge)
+	req.body, req.bodyErr = readBody(r, c.receiver.maxBody)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](req.bodyErr); tooLarge { // our limit, or one of the server
+		return req, c.refuse(ErrTooLarge)
 	}
-	in.contentType = r.Header.Get("Content-Type")
-	in.isPOST = isPOST
-	in.isBodyAlone = isPOST && hasVerifier
-	return in, nil
+	req.contentType = r.Header.Get("Content-Type")
+	req.isPOST = isPOST
+	req.isBodyAlone = isPOST && hasVerifier
+	return req, nil
 }
 
 // readBody reads a body of at most limit bytes.
@@ -73,48 +74,47 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 }
 
 // classify decides what the body is, and whether it counts. It repairs and parses the body, which takes longer than to check a proof.
-func (c *callback) classify(in *request) {
+func (c *callback) classify(req *request) {
 	switch {
-	case in.isPOST:
-		in.fault = c.classifyBody(in)
-	case len(in.body) > 0: // a verifier may have checked the body alone, and not the query
-		in.fault = c.name.refuse(errQueryNotRead)
+	case req.isPOST:
+		req.fault = c.classifyBody(req)
+	case len(req.body) > 0: // a verifier may have checked the body alone, and not the query
+		req.fault = c.refuse(errQueryNotRead)
 	}
-	if in.bodyErr != nil {
-		in.fault = c.name.refuse(ErrUnreadable).withCause(in.bodyErr)
+	if req.bodyErr != nil {
+		req.fault = c.refuse(ErrUnreadable).withCause(req.bodyErr)
 	}
 }
 
 // classifyBody decides what a body is by its content: a JSON object is JSON regardless of the Content-Type, and anything else is a form,
 // unless the Content-Type says that it is not.
-func (c *callback) classifyBody(in *request) (fault error) {
+func (c *callback) classifyBody(req *request) (fault error) {
 	const byteOrderMark = "\ufeff"
-	body := bytes.TrimSpace(bytes.TrimPrefix(in.body, []byte(byteOrderMark)))
+	body := bytes.TrimSpace(bytes.TrimPrefix(req.body, []byte(byteOrderMark)))
 	if len(body) == 0 {
 		return nil
 	}
-	isObject, isList := isNested(body, '{'), isNested(body, '[')
-	mayBeJSON := isObject || isList && c.takesList
+	mayBeJSON := isObject(body) || c.takesList && isList(body)
 	if mayBeJSON {
-		in.json = validJSON(body)
-		in.members = objectOf(in.json)
+		req.json = validJSON(body)
+		req.members = objectOf(req.json)
 	}
-	isLikeJSON := isObject || isList
+	isLikeJSON := isObject(body) || isList(body)
 	switch {
-	case in.json != nil:
+	case req.json != nil:
 		return nil
-	case in.isBodyAlone && isLikeJSON: // a signature does not cover the Content-Type either, so it cannot make a form of it
-		return c.name.refuse(ErrUnreadable)
+	case req.isBodyAlone && isLikeJSON: // a signature does not cover the Content-Type either, so it cannot make a form of it
+		return c.refuse(ErrUnreadable)
 	}
-	mediaType, _, _ := strings.Cut(in.contentType, ";")
+	mediaType, _, _ := strings.Cut(req.contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(mediaType)) {
 	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
-		in.form = string(body)
+		req.form = string(body)
 		return nil
 	case "application/json", "text/json":
-		return c.name.refuse(ErrUnreadable)
+		return c.refuse(ErrUnreadable)
 	default:
-		return c.name.refuse(ErrUnreadable).withStatus(http.StatusUnsupportedMediaType)
+		return c.refuse(ErrUnreadable).withStatus(http.StatusUnsupportedMediaType)
 	}
 }
 

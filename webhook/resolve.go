@@ -30,13 +30,13 @@ func (f *fields) resolve() decision {
 func (f *fields) candidate() envelope {
 	bodyShape := shapeOf(f.bodyJSON)
 	isBodyOfPlatform := bodyShape != shapeNone && bodyShape != shapeOther // a kind suffices, because a person cannot type a body
-	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.id()
+	isNamed := f.value(conceptKind) != "" || f.value(conceptFrom) != "" || f.id() != ""
 	switch {
 	case f.paramJSON != nil:
 		return *f.paramJSON
 	case isBodyOfPlatform:
 		return *f.bodyJSON
-	case f.textJSON != nil && named == "":
+	case f.textJSON != nil && !isNamed:
 		return *f.textJSON
 	default:
 		return envelope{}
@@ -45,7 +45,7 @@ func (f *fields) candidate() envelope {
 
 // decide decides how much of the JSON counts. Only JSON in a parameter has to agree with other parameters. SMS has no parameter for JSON.
 func (f *fields) decide(e envelope) decision {
-	isNextToParams := e.origin == originParam && !e.tooLarge
+	isNextToParams := e.origin == originParam && !e.isTooLarge
 	switch {
 	case !isNextToParams:
 		return decision{envelope: e}
@@ -59,7 +59,7 @@ func (f *fields) decide(e envelope) decision {
 // decideMessage decides about JSON next to the parameters of a chat app: rules 3 and 4.
 func (f *fields) decideMessage(e envelope) decision {
 	hasFrom := f.has(conceptFrom)
-	hasText := !isBlank(f.values[conceptText].value)
+	hasText := !isBlank(f.value(conceptText))
 	isAlone := !hasFrom && !hasText
 	if isAlone { // the JSON says everything
 		return decision{envelope: e}
@@ -114,16 +114,16 @@ func (f *fields) agreementWith(e *envelope) agreement {
 		return disagrees
 	}
 	message := e.messages[0]
-	if conflicts(f.id(), message.id) || conflicts(f.values[conceptFrom].value, message.from) {
+	if conflicts(f.id(), message.id) || conflicts(f.value(conceptFrom), message.from) {
 		return disagrees
 	}
-	text := f.values[conceptText].value
+	text := f.value(conceptText)
 	kind := strings.ToLower(message.kind)
 	switch {
 	case !f.has(conceptText), kind == "", isMedia(kind):
 		return agrees
 	case kind == "text":
-		body, _ := message.object.object("text").text("body")
+		body, _ := message.members.object("text").text("body")
 		hasOtherText := !isBlank(text) && !isBlank(body) && body != text
 		if hasOtherText {
 			return mayAgree
@@ -139,8 +139,8 @@ func (f *fields) agreementWith(e *envelope) agreement {
 // isReportWithout reports whether the other parameters are a report without the JSON, or one about another message.
 func (f *fields) isReportWithout(e *envelope) bool {
 	id := f.id()
-	namesMessage := id != "" || f.values[conceptReference].value != ""
-	if namesMessage && f.values[conceptStatus].value != "" {
+	namesMessage := id != "" || f.value(conceptReference) != ""
+	if namesMessage && f.value(conceptStatus) != "" {
 		return true
 	}
 	return id != "" && (len(e.statuses) != 1 || conflicts(id, e.statuses[0].id))
@@ -149,9 +149,9 @@ func (f *fields) isReportWithout(e *envelope) bool {
 // contradictsStatusOf reports whether the other parameters have another ID or status than one of the statuses in the JSON.
 func (f *fields) contradictsStatusOf(e *envelope) bool {
 	id := f.id()
-	status := f.values[conceptStatus].value
+	status := f.value(conceptStatus)
 	differs := func(one item) bool {
-		hasOtherStatus := status != "" && !f.sameStatus(status, one.word("status"))
+		hasOtherStatus := status != "" && !f.receiver.sameStatus(status, one.members.word("status"))
 		return hasOtherStatus || conflicts(id, one.id)
 	}
 	return slices.ContainsFunc(e.statuses, differs)

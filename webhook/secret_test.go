@@ -180,7 +180,7 @@ func TestVerifierSeesTheRequest(t *testing.T) {
 		return nil
 	})
 	r := post(query, "", body)
-	m, err := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars"), verify, verify).ParseSMS(r)
+	m, err := hooks(webhook.WithPOST(), withKey(), verify, verify).ParseSMS(r)
 	require.NoError(t, err)
 	assert.Equal(t, "a", m.Text)
 	rest, err := io.ReadAll(r.Body)
@@ -206,7 +206,7 @@ func TestVerifierErrorStaysInside(t *testing.T) {
 
 func TestSecretComesBeforeAnUnreadableBody(t *testing.T) {
 	t.Parallel()
-	h := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars")).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := hooks(webhook.WithPOST(), withKey()).SMS(ignore)
 	for query, want := range map[string]int{"": 403, "key=s3cret-of-16-chars": 400} {
 		r := post(query, "", "")
 		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("from=1111"), iotest.ErrReader(errors.New("cut")))), -1
@@ -218,7 +218,7 @@ func TestSecretComesBeforeAnUnreadableBody(t *testing.T) {
 func TestPathSecretWrong(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	mux.Handle("/hooks/{key}/sms", hooks(webhook.WithPathSecret("key", "s3cret-of-16-chars"), webhook.WithPOST()).SMS(new(inbox[webhook.SMSMessage]).handle))
+	mux.Handle("/hooks/{key}/sms", hooks(webhook.WithPathSecret("key", "s3cret-of-16-chars"), webhook.WithPOST()).SMS(ignore))
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	var first http.Header

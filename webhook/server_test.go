@@ -107,7 +107,7 @@ func TestServerHandlesEachEventOnce(t *testing.T) {
 	const events, connections = 2000, 64
 	var handled [events + 1]atomic.Int32
 	var failed atomic.Int32
-	server := httptest.NewServer(hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
+	server := httptest.NewServer(hooks(withKey(), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		n, err := strconv.Atoi(m.ID)
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func TestRequestCostIsBounded(t *testing.T) {
 		"many items":          list(`{"type":"order","order":{"product_items":[`, `0`, `]}}`),
 		"names and names":     "from=1111&payload={" + manyNames(limit-200) + `"type":"x"}`,
 	} {
-		opts := []webhook.Option{webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithLimits(1<<17, limit)}
+		opts := []webhook.Option{withKey(), webhook.WithLimits(1<<17, limit)}
 		r := get(query + "&key=s3cret-of-16-chars")
 		require.LessOrEqual(t, len(r.URL.RawQuery), limit, name)
 		least := uint64(math.MaxUint64) // other goroutines allocate too, now and then

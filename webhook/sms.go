@@ -43,20 +43,20 @@ type SMSMessage struct {
 func (f *fields) appendSMS(d *decision, events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID:          f.id(),
-		From:        number(f.values[conceptFrom].value),
-		To:          number(f.values[conceptTo].value),
-		Text:        f.values[conceptText].value,
-		ReferenceID: f.values[conceptReference].value,
-		Operator:    f.values[conceptOperator].value,
-		Keyword:     f.values[conceptKeyword].value,
-		ReceivedAt:  f.moment(f.values[conceptTime].value),
-		RawTime:     f.values[conceptTime].value,
+		From:        number(f.value(conceptFrom)),
+		To:          number(f.value(conceptTo)),
+		Text:        f.value(conceptText),
+		ReferenceID: f.value(conceptReference),
+		Operator:    f.value(conceptOperator),
+		Keyword:     f.value(conceptKeyword),
+		ReceivedAt:  f.moment(f.value(conceptTime)),
+		RawTime:     f.value(conceptTime),
 		Ambiguous:   d.isAmbiguous,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
 	if m.From == "" {
-		return events, f.name.refuse(ErrNoSender)
+		return events, f.refuse(ErrNoSender)
 	}
 	return append(events, m), nil
 }

@@ -13,23 +13,26 @@ type field struct {
 }
 
 // has reports whether a parameter has set the field of a concept.
-func (f *fields) has(c concept) bool { return f.values[c].preference > 0 }
+func (f *fields) has(c concept) bool { return f.byConcept[c].preference > 0 }
+
+// value returns the value of a concept, or "".
+func (f *fields) value(c concept) string { return f.byConcept[c].value }
 
 // id returns the ID of the event, or "". The name id counts only if no other name has one.
 func (f *fields) id() string {
 	if f.has(conceptID) {
-		return f.values[conceptID].value
+		return f.value(conceptID)
 	}
-	return f.values[conceptBareID].value
+	return f.value(conceptBareID)
 }
 
-// set sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
+// setValue sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
 // arrive. A placeholder counts as absent.
-func (f *fields) set(b binding, value string) {
+func (f *fields) setValue(b binding, value string) {
 	if isBlank(value) || value == f.placeholders[b.concept] {
 		return
 	}
-	present := &f.values[b.concept]
+	present := &f.byConcept[b.concept]
 	if b.concept.identifies() {
 		if !isName(value) {
 			return
@@ -50,9 +53,9 @@ func (v *field) replace(b binding, value string) {
 
 // setText sets the text. isMessage says that the value is JSON which may count as the message itself.
 func (f *fields) setText(b binding, value string, isMessage bool) {
-	f.values[conceptText].replaceText(b, value)
+	f.byConcept[conceptText].replaceText(b, value)
 	if !isMessage {
-		f.flatText.replaceText(b, value)
+		f.otherText.replaceText(b, value)
 	}
 }
 
@@ -75,16 +78,15 @@ func (f *fields) setStatus(b binding, value string) {
 	}
 	arrived := field{value, b.preference}
 	if !f.has(conceptStatus) {
-		f.values[conceptStatus] = arrived
+		f.byConcept[conceptStatus] = arrived
 		return
 	}
-	present := f.rankStatus(f.values[conceptStatus])
-	further := f.rankStatus(arrived)
-	winner, loser := present, further
-	if further.outranks(present) {
-		winner, loser = further, present
+	winner := f.rankStatus(f.byConcept[conceptStatus])
+	loser := f.rankStatus(arrived)
+	if loser.outranks(winner) {
+		winner, loser = loser, winner
 	}
-	f.values[conceptStatus] = winner.field
+	f.byConcept[conceptStatus] = winner.field
 	if f.contradictsStatus(winner, loser) {
 		f.hasConflict = true
 	}
@@ -99,7 +101,7 @@ type rankedStatus struct {
 }
 
 func (f *fields) rankStatus(v field) rankedStatus {
-	status := f.status(v.value)
+	status := f.receiver.status(v.value)
 	return rankedStatus{field: v, isWord: isStatus(status, v.value), isKnown: status != StatusUnknown}
 }
 
@@ -117,7 +119,7 @@ func (f *fields) contradictsStatus(winner, loser rankedStatus) bool {
 	areWords := winner.isWord && loser.isWord
 	isPreferred := winner.preference < loser.preference
 	isIgnored := isPreferred && winner.isKnown && !loser.isKnown
-	return areWords && !isIgnored && !f.sameStatus(winner.value, loser.value)
+	return areWords && !isIgnored && !f.receiver.sameStatus(winner.value, loser.value)
 }
 
 // setJSON notes the platform's JSON in a parameter for it. Only the first object counts. If there is another, the event is ambiguous.
@@ -154,9 +156,9 @@ func (f *fields) setTextJSON(value string) bool {
 
 // text returns the text next to the JSON that counts, which may be white space, and reports whether there is a text.
 func (f *fields) text(e *envelope) (text string, found bool) {
-	v := f.values[conceptText]
+	v := f.byConcept[conceptText]
 	if e.origin == originText { // the parameter that was read as JSON is no text
-		v = f.flatText
+		v = f.otherText
 	}
 	return v.value, v.preference > 0
 }

@@ -207,7 +207,7 @@ func TestVerifiedGET(t *testing.T) {
 // The secret of WithSecret is all that a query may add to a body that a verifier accepted.
 func TestSecretBesideASignedBody(t *testing.T) {
 	t.Parallel()
-	rcv := hooks(webhook.WithPOST(), signed(), webhook.WithSecret("key", "s3cret-of-16-chars"))
+	rcv := hooks(webhook.WithPOST(), signed(), withKey())
 	messages, _, err := rcv.ParseChatApp2(postSigned("key=s3cret-of-16-chars&"+forged, "", signedMessage))
 	require.NoError(t, err)
 	require.Len(t, messages, 1)
