@@ -1,7 +1,7 @@
 // Package account has the commands for an account: send, list and find, which use the environment variables of
 // messaging.NewClientFromEnv, and listen and replay, which use those of webhook.NewReceiverFromEnv.
 //
-// A command is in the file with its name. What it needs besides is in these files:
+// Each command is in the file with its name, with help from these files:
 //
 //   - send: channels.go has the channels, and verbose.go shows requests and responses.
 //   - list: list_write.go writes the pages, to an output (output.go) in a format (rows.go). output_file.go opens the file of --out, and
