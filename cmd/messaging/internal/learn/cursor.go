@@ -58,9 +58,11 @@ func (p *pageMembers) setCursor(parameter string, member leaf) {
 }
 
 // guessParameter sets paging by cursor with a parameter whose name follows from that of the member, because the examples do not show the parameter.
+// A member without a value shows no cursor: the service may have no value there on any page, and a listing would end after its first page.
 func (p *pageMembers) guessParameter(member leaf) {
 	parameter := parameterOf(member.name)
-	if parameter != "" {
+	hasCursor := member.word != ""
+	if hasCursor && parameter != "" {
 		p.setCursor(parameter, member)
 		p.rows.overlay.warn("no request in the examples has the parameter "+parameter, sectionList, "paging")
 		return

@@ -102,10 +102,12 @@ func TestLearnCursorNeedsNext(t *testing.T) {
 	assert.Nil(t, at(got, "sms.list", "paging"))
 	assert.Contains(t, at(got, "sms.list", "paging//"), "not learned: if cursor is the cursor of a page, add the line cursor: and its value")
 
-	got, err = learnObject(t, "=== row\nid: h-1\n\n"+`{"rows": [{"messageId": "h-1"}], "nextToken": "c-2"}`)
-	require.NoError(t, err)
-	assert.Nil(t, at(got, "sms.list", "paging"))
-	assert.Contains(t, at(got, "sms.list", "paging//"), "not learned: if nextToken is the cursor of the next page")
+	for member, value := range map[string]string{"nextToken": `"c-2"`, "next_cursor": "null", "nextCursor": `""`} {
+		got, err = learnObject(t, "=== row\nid: h-1\n\n"+`{"rows": [{"messageId": "h-1"}], "`+member+`": `+value+`}`)
+		require.NoError(t, err)
+		assert.Nil(t, at(got, "sms.list", "paging"), member)
+		assert.Contains(t, at(got, "sms.list", "paging//"), "not learned: if "+member+" is the cursor of the next page")
+	}
 }
 
 // TestLearnNoCursor has pages with a cursor that the request does not use, and members that are none.
