@@ -692,7 +692,7 @@ func TestCreateKeepsExistingFile(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "rows.csv")
 	require.NoError(t, os.WriteFile(out, []byte("kept"), 0o600))
-	_, _, err := create(out, &resumeState{})
+	_, err := createResumable(out, &resumeState{})
 	require.ErrorIs(t, err, fs.ErrExist)
 	assert.NoFileExists(t, statePath(out))
 	kept, err := os.ReadFile(out)
@@ -706,12 +706,12 @@ func TestCreateRemovesFileWithoutState(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "rows.csv")
 	require.NoError(t, os.Mkdir(statePath(out), 0o700))
-	_, _, err := create(out, &resumeState{})
+	_, err := createResumable(out, &resumeState{})
 	require.ErrorContains(t, err, "--out")
 	assert.NoFileExists(t, out)
 
 	require.NoError(t, os.Remove(statePath(out)))
-	file, _, err := create(out, &resumeState{})
+	file, err := createResumable(out, &resumeState{})
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 }

@@ -1,5 +1,12 @@
 // Package account has the commands for an account: send, list and find, which use the environment variables of
 // messaging.NewClientFromEnv, and listen and replay, which use those of webhook.NewReceiverFromEnv.
+//
+// Each command is in the file with its name, with help from these files:
+//
+//   - send: channels.go has the channels, and verbose.go shows requests and responses.
+//   - list: list_write.go writes the pages, to an output (output.go) in a format (rows.go). output_file.go opens the file of --out, and
+//     resume_state.go has the state that --resume continues from.
+//   - listen and replay: callback.go saves callbacks and sends them to a program.
 package account
 
 import (

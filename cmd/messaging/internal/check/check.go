@@ -1,17 +1,9 @@
-// Package check compares a contract with a real account. It asks the service with the public client, and reads the rows of the responses by
-// itself, because the client leaves out rows that contradict a filter.
-//
-// A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, filters that find those rows
-// and nothing else, and rows in the order that was asked for. The report has no credentials, numbers or texts. Of other values it shows a price,
-// so that a person sees a wrong scale, the time of the newest row, so that they see a wrong zone, and what the errors of the library show.
 package check
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -27,18 +19,17 @@ type checker struct {
 	overrun  time.Duration // how long a lookup of a sent message may go on after --wait
 	report   report
 
+	// What steps find for later ones.
 	isListed   bool       // the listing can be read
 	listed     page       // the latest listing, to whose rows the values, filters and order are compared
 	missesRows bool       // the first page may begin after the first row
 	sent       []*message // messages that the service may have sent
 }
 
-// isFound reports whether the rows of all messages were found.
-func (c *checker) isFound() bool {
-	found := c.found()
-	return len(found) == messages && !slices.ContainsFunc(found, isRefusal)
-}
+// missedRows says why a row may be on no page, if [checker.missesRows] is set.
+const missedRows = "the number of the first page may skip rows: see sms.list.paging"
 
+// check takes the steps of a check. Each uses what those before it found, and the last four need all listings of the run.
 func (c *checker) check(ctx context.Context) {
 	c.checkListing(ctx)
 	if len(c.listed.rows) > 0 && !c.report.hasWrong() { // rows that cannot be read are reported once
@@ -62,12 +53,17 @@ func (c *checker) check(ctx context.Context) {
 	}
 }
 
+// say prints what the check does.
+func (c *checker) say(what string) {
+	_, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what)
+}
+
 // checkListing asks for the first page.
 func (c *checker) checkListing(ctx context.Context) {
 	c.say("reading the listing")
 	p := c.lister.list(ctx, sms.ListOptions{}, 1)
 	c.report.add("listing", "sms.list", judgeListing(p))
-	if p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow) {
+	if !p.isRead() {
 		return
 	}
 	c.isListed = true
@@ -89,20 +85,6 @@ func judgeListing(p page) finding {
 	return finding{proven, countRows(len(p.rows)) + " can be read"}
 }
 
-// say prints what the check does.
-func (c *checker) say(what string) {
-	_, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what)
-}
-
-// describe returns the text of an error, or of the first of joined errors, in one line. The library has masked values of messages in it.
-func describe(err error) string {
-	if err == nil {
-		return "there was no error"
-	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimPrefix(first, "messaging: ")
-}
-
 // countUnreadable returns how many rows could not be read in full.
 func countUnreadable(rows []sms.Transaction) int {
 	n := 0
@@ -112,12 +94,4 @@ func countUnreadable(rows []sms.Transaction) int {
 		}
 	}
 	return n
-}
-
-// countRows returns a number of rows as text.
-func countRows(n int) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n)
 }

@@ -30,25 +30,30 @@ func judgeOrder(ascending, descending page) finding {
 			return finding{plausible, "could not tell: " + describe(p.err)}
 		}
 	}
-	up := timed(ascending.transactions)
-	down := timed(descending.transactions)
+	return judgeTimes(withTime(ascending.transactions), withTime(descending.transactions))
+}
+
+// judgeTimes judges two lists of rows with times, of which the first should be ascending and the second descending.
+func judgeTimes(ascending, descending []sms.Transaction) finding {
+	isRight := isByTime(ascending) && isByTime(reversed(descending))
+	isReversed := isByTime(reversed(ascending)) && isByTime(descending)
 	switch {
-	case !differInTime(up) || !differInTime(down):
+	case !differInTime(ascending) || !differInTime(descending):
 		return finding{plausible, "could not tell: no two rows have different times"}
-	case isByTime(up) && isByTime(reversed(down)):
+	case isRight:
 		return finding{proven, "rows come in both orders of their times"}
-	case slices.EqualFunc(up, down, hasSameID):
+	case slices.EqualFunc(ascending, descending, hasSameID):
 		return finding{wrong, "it is ignored: both orders list the same rows"}
-	case isByTime(reversed(up)) && isByTime(down):
+	case isReversed:
 		return finding{wrong, "ascending is descending: see sms.list.orders"}
 	}
 	return finding{wrong, "rows are not in the order of their times: see sms.list.sorts.created, sms.list.orders"}
 }
 
-// timed returns the rows whose time is read.
-func timed(rows []sms.Transaction) []sms.Transaction {
-	isUntimed := func(tx sms.Transaction) bool { return tx.CreatedAt.IsZero() }
-	return slices.DeleteFunc(slices.Clone(rows), isUntimed)
+// withTime returns the rows whose time is read.
+func withTime(rows []sms.Transaction) []sms.Transaction {
+	hasNoTime := func(tx sms.Transaction) bool { return tx.CreatedAt.IsZero() }
+	return slices.DeleteFunc(slices.Clone(rows), hasNoTime)
 }
 
 // differInTime reports whether two rows have different times.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -22,24 +21,11 @@ func (c *checker) checkPaging(ctx context.Context) {
 		options.PageSize = (len(c.listed.rows) + 1) / 2
 	}
 	p := c.lister.list(ctx, options, 2)
-	c.lister.responses.hasSecondPage = p.isRead() && p.hasNewRows()
 	f := c.judgePaging(p)
 	c.report.add("paging", path, f)
-	c.missesRows = c.names.SMSList.Paging.By == "page" && c.lister.responses.hasSecondPage && f.grade == wrong
-}
-
-// missedRows says why a row may be on no page, if [checker.missesRows] is set.
-const missedRows = "the number of the first page may skip rows: see sms.list.paging"
-
-// hasNewRows reports whether a page after the first has a row with an ID that no row of the first has.
-func (p page) hasNewRows() bool {
-	first := p.transactions[:p.firstPage]
-	later := p.transactions[p.firstPage:]
-	isNew := func(tx sms.Transaction) bool {
-		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
-		return tx.ID != "" && !slices.ContainsFunc(first, isSame)
-	}
-	return slices.ContainsFunc(later, isNew)
+	hasSecondPage := p.isRead() && p.hasNewRows()
+	c.lister.responses.hasSecondPage = hasSecondPage
+	c.missesRows = c.names.SMSList.Paging.By == "page" && hasSecondPage && f.grade == wrong
 }
 
 // judgePaging judges a listing of up to two pages.
@@ -76,33 +62,6 @@ func (c *checker) judgeSecondPage(p page) finding {
 	return judgeByOffset(rows)
 }
 
-// pagedRows has the keys of the rows of two pages.
-type pagedRows struct {
-	first, second map[string]bool
-	larger        map[string]bool // of a larger first page
-}
-
-// repeats reports whether the second page has most rows of the first. Messages that came between the requests move a few of these, but a
-// position that the service counts in another unit repeats most of them.
-func (r pagedRows) repeats() bool { return r.repeated() > len(r.first)/2 }
-
-// repeated returns how many rows of the first page the second has, too.
-func (r pagedRows) repeated() int { return countCommon(r.first, r.second) }
-
-func (r pagedRows) describeRepeated() string {
-	return "the second page repeats " + countRows(r.repeated()) + " of the first"
-}
-
-// isAmbiguous reports whether the pages are so small that the second can begin at the same row, whether its position counts rows or pages: the
-// row at offset 2 is the first of page 2 of two rows.
-func (r pagedRows) isAmbiguous() bool { return len(r.first) <= 2 }
-
-// beginsElsewhere reports whether the first page has no row of a larger first page.
-func (r pagedRows) beginsElsewhere() bool { return countCommon(r.first, r.larger) == 0 }
-
-// following returns the rows that follow the first page in a larger page.
-func (r pagedRows) following() map[string]bool { return without(r.larger, r.first) }
-
 const (
 	movedRows     = ": new messages may have moved them"
 	ambiguousPage = "could not tell: on pages of one or two rows, a position may count rows or pages"
@@ -126,22 +85,6 @@ func judgeByPage(rows pagedRows) finding {
 	return judgeByNumber(rows, ": the position may count rows: paging.by offset")
 }
 
-// judgeByNumber judges the second page of a listing by page number or by offset, apart from rows that are left out. advice follows if it repeats
-// rows.
-func judgeByNumber(rows pagedRows, advice string) finding {
-	switch {
-	case rows.repeats():
-		return finding{wrong, rows.describeRepeated() + advice}
-	case rows.repeated() > 0:
-		return finding{plausible, rows.describeRepeated() + movedRows}
-	case rows.isAmbiguous():
-		return finding{plausible, ambiguousPage}
-	case rows.beginsElsewhere():
-		return finding{plausible, otherFirst}
-	}
-	return finding{proven, otherRows}
-}
-
 // judgeByOffset judges the second page of a listing by offset. A service that takes the offset for the number of a page leaves rows out.
 func judgeByOffset(rows pagedRows) finding {
 	following := rows.following()
@@ -158,24 +101,18 @@ func judgeByOffset(rows pagedRows) finding {
 	return f
 }
 
-// countCommon returns how many keys are in both sets.
-func countCommon(a, b map[string]bool) int {
-	n := 0
-	for key := range a {
-		if b[key] {
-			n++
-		}
+// judgeByNumber judges the second page of a listing by page number or by offset, apart from rows that are left out. advice follows if it repeats
+// rows.
+func judgeByNumber(rows pagedRows, advice string) finding {
+	switch {
+	case rows.repeats():
+		return finding{wrong, rows.describeRepeated() + advice}
+	case rows.repeated() > 0:
+		return finding{plausible, rows.describeRepeated() + movedRows}
+	case rows.isAmbiguous():
+		return finding{plausible, ambiguousPage}
+	case rows.beginsElsewhere():
+		return finding{plausible, otherFirst}
 	}
-	return n
-}
-
-// without returns the keys of a set that another does not have.
-func without(keys, other map[string]bool) map[string]bool {
-	rest := map[string]bool{}
-	for key := range keys {
-		if !other[key] {
-			rest[key] = true
-		}
-	}
-	return rest
+	return finding{proven, otherRows}
 }

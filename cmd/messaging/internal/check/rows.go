@@ -26,7 +26,7 @@ func (c *checker) checkRows() {
 	c.checkMember("text", found)
 	c.checkMember("from", found)
 	c.checkID(found)
-	c.checkRead(found)
+	c.checkTransactions(found)
 }
 
 // addFiltered adds the rows that the filter by reference found of a message to those of the listing, unless it has one. A row that both show may
@@ -77,6 +77,12 @@ func judgeRow(m *message) finding {
 // found returns the messages whose rows were found.
 func (c *checker) found() []*message {
 	return slices.DeleteFunc(slices.Clone(c.sent), func(m *message) bool { return !m.row.Exists() })
+}
+
+// isFound reports whether the rows of all messages were found.
+func (c *checker) isFound() bool {
+	found := c.found()
+	return len(found) == messages && !slices.ContainsFunc(found, isRefusal)
 }
 
 // differs reports whether a row has another value for a concept than its message.

@@ -31,19 +31,6 @@ type message struct {
 	newest      page          // the newest rows of the latest lookup that has any
 }
 
-func (c *checker) newMessage() *message {
-	m := &message{values: map[string]string{
-		"from":      c.settings.from,
-		"to":        c.settings.to,
-		"text":      "Test message of messaging check " + rand.Text()[:6],
-		"reference": "check-" + rand.Text(),
-	}}
-	if c.names.SMSSend.Fields["reference"] == "" {
-		delete(m.values, "reference")
-	}
-	return m
-}
-
 // checkSends sends the messages. A refused or unsent message is the last one.
 func (c *checker) checkSends(ctx context.Context) {
 	for n := 1; n <= messages && ctx.Err() == nil; n++ {
@@ -63,6 +50,21 @@ func (c *checker) checkSends(ctx context.Context) {
 	}
 }
 
+// newMessage returns a message with a text and a reference ID of its own.
+func (c *checker) newMessage() *message {
+	m := &message{values: map[string]string{
+		"from":      c.settings.from,
+		"to":        c.settings.to,
+		"text":      "Test message of messaging check " + rand.Text()[:6],
+		"reference": "check-" + rand.Text(),
+	}}
+	if c.names.SMSSend.Fields["reference"] == "" {
+		delete(m.values, "reference")
+	}
+	return m
+}
+
+// isRefusal reports whether a message was refused or not sent.
 func isRefusal(m *message) bool {
 	return m.verdict == messaging.Refused || m.verdict == messaging.NotSent
 }

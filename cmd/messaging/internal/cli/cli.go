@@ -98,13 +98,19 @@ func (c Console) Status(command string, err error) int {
 	return status
 }
 
-// joinLines joins the lines of an error, but begins a line with each further problem of a contract. These come in lines, or in one line if the
-// error is about the variable that names the contract.
+// joinLines joins the lines of an error with semicolons, but leaves each problem of a contract after the first on a line of its own. Problems are
+// separated by line breaks, or by semicolons if the error is about the variable that names the contract.
 func joinLines(text string) string {
 	const problem = "contract: " // begins each error of package contract
-	return strings.NewReplacer(
-		"\n"+problem, "\n"+problem,
-		"; "+problem, "\n"+problem,
-		"\n", "; ",
-	).Replace(text)
+	text = strings.ReplaceAll(text, "; "+problem, "\n"+problem)
+	lines := strings.Split(text, "\n")
+	joined := lines[0]
+	for _, line := range lines[1:] {
+		if strings.HasPrefix(line, problem) {
+			joined += "\n" + line
+		} else {
+			joined += "; " + line
+		}
+	}
+	return joined
 }

@@ -90,6 +90,7 @@ func (a acceptedResponses) learnText(example *Example) error {
 	}
 	a.overlay.Send.Response.add("status", "")
 	a.overlay.acceptWord(word)
+	a.overlay.note(keptAccepted, sectionSend, "accepted")
 	return nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // codes finds codes: of errors in refusals, and of success in accepted responses.
@@ -95,7 +93,7 @@ func (c codes) mayHave(example *Example) bool {
 // ofStatus returns the word of the status as the code of a refusal, or "" if it cannot be one. A word that means success elsewhere cannot.
 func (c codes) ofStatus(example *Example) string {
 	word := c.statusWord(example)
-	isSuccess := table.Match(c.overlay.defaults.Errors.Success, word, true) >= 0
+	isSuccess := hasWord(c.overlay.defaults.Errors.Success, word)
 	if isBool(word) || isSuccess {
 		return ""
 	}

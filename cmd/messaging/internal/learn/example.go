@@ -43,7 +43,7 @@ func responseConcepts() []string {
 
 // requestKeys are the lines of a row with values in the request above it. They are no values of the row.
 func requestKeys() []string {
-	return []string{"page", "offset", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
+	return []string{"page", "offset", "cursor", "pageSize", "createdAfter", "createdBefore", "sortBy", "order"}
 }
 
 // rowConcepts are the values that are looked for in a row of the listing.

@@ -42,8 +42,9 @@ The kinds are:
   row        a response of the listing: path, id, request, reference, category, from, to, text, parts, price, currency, created, sent,
              operator, country, description, the status of the delivery with its meaning in means (see delivery), and sendStatus: whether
              the service took the message, in the words of the status of accepted and refused responses. A curl command above the response
-             shows the path, the filters by these values, and page, offset, pageSize, createdAfter, createdBefore, sortBy and order. An offset
-             counts rows; as in start=0&count=100, it needs no line. The line next is the next page in the response, and layout is for
+             shows the path, the filters by these values, and page, offset, cursor, pageSize, createdAfter, createdBefore, sortBy and order. An
+             offset counts rows; as in start=0&count=100, it needs no line. A cursor comes from the response before; with usual names, such
+             as cursor and next_cursor, it needs no line. The line next is the next page, or its cursor, in the response, and layout is for
              unusual times: how they write 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
   delivery   a callback with a delivery report: id, reference, from, to, time, errorCode, status, and means: one of delivered, read, queued, sent,
@@ -52,6 +53,9 @@ The kinds are:
 
 A file has one request and at most one row, and any number of the others. If only the listing of your account differs, a row is enough.
 Give a refusal of each class, and a report of each status.
+
+The words of a status are added to the default words, which stay: the examples seldom show all words, and without the default words of
+failed and rejected, a refused message could count as accepted.
 
 A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
 

@@ -1,5 +1,10 @@
 package learn
 
+import (
+	"slices"
+	"strings"
+)
+
 // contractPage begins a reference to a section of the page about contracts.
 const contractPage = "; see docs/contract.md, "
 
@@ -16,7 +21,7 @@ func (h hints) add() {
 	h.noteRowStatus()
 	newSendStatus(h.examples, h.overlay).noteRefusedWords()
 	h.noteMoney()
-	h.overlay.noteMessages(h.examples.refused)
+	h.noteMessages()
 	if !h.examples.isListingAlone() {
 		h.noteOtherSections()
 		placeholders{h.examples.request, h.overlay}.note()
@@ -39,6 +44,25 @@ func (h hints) noteMoney() {
 	}
 	for _, example := range h.examples.accepted {
 		responseMoney(h.overlay).note(leavesOf(example.text))
+	}
+}
+
+// noteMessages adds a comment about the first refusal whose sentence is at no path of the new contract.
+func (h hints) noteMessages() {
+	paths := h.overlay.Errors.Message
+	if paths == nil {
+		paths = h.overlay.defaults.Errors.Message
+	}
+	isRead := func(at leaf) bool { return slices.Contains(paths, at.path) }
+	isSentence := func(at leaf) bool { return at.path != "" && strings.Contains(at.word, " ") }
+	for _, example := range h.examples.refused {
+		leaves := leavesOf(example.text)
+		sentence, hasSentence := first(leaves, isSentence)
+		if !hasSentence || slices.ContainsFunc(leaves, isRead) {
+			continue
+		}
+		h.overlay.warn("not learned: if "+sentence.path+" says why, write "+contractLine("message", sentence.path), sectionErrors, "message")
+		return
 	}
 }
 

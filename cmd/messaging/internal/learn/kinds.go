@@ -96,12 +96,13 @@ func (e *Example) checkRequestKeys() error {
 			return e.errorf("%s: want the curl command of the listing above the response", key)
 		}
 	}
-	if e.values["page"] != "" && e.values["offset"] != "" {
-		return e.errorf("want the line page: or offset:, and not both")
+	isAbsent := func(key string) bool { return e.values[key] == "" }
+	if positions := slices.DeleteFunc([]string{"page", "offset", "cursor"}, isAbsent); len(positions) > 1 {
+		return e.errorf("want one of the lines page:, offset: and cursor:")
 	}
 	for _, key := range []string{"page", "offset", "pageSize"} {
 		if value := e.values[key]; value != "" && !isCount(value) {
-			return e.errorf("%s: want a number; for a cursor, remove the line, and write sms.list.paging.by, params.cursor and page.next by hand", key)
+			return e.errorf("%s: want a number; for a cursor, write the line cursor:", key)
 		}
 	}
 	return nil

@@ -1,9 +1,3 @@
-// Package learn writes an overlay of the contract from the examples of a provider's documentation: a request with known values in it,
-// responses, a row of a listing, and callbacks.
-//
-// A member with a known value has that concept, and everything else in the request is a constant. Comments name what the examples do not show.
-// At the end the client and the receiver of the library replay each example with the new contract. An overlay with a wrong result is never
-// written.
 package learn
 
 import (
@@ -33,11 +27,11 @@ func Learn(examples *Examples) (Result, error) {
 	if err := l.replay(names).all(); err != nil {
 		return Result{}, err
 	}
-	hints{l.examples, l.overlay, l.listing.request.unused}.add()
+	l.hints().add()
 	return Result{Overlay: l.overlay.text(), Warnings: l.overlay.warnings}, nil
 }
 
-// learner takes the steps by which the contract of one provider is learned. Each step writes what it finds into the overlay.
+// learner learns the contract of one provider. Each step writes what it finds into the overlay.
 type learner struct {
 	examples *Examples
 	overlay  *overlay
@@ -50,34 +44,45 @@ func newLearner(examples *Examples) *learner {
 	return &learner{examples: examples, overlay: o, listing: newListing(examples, o)}
 }
 
-// learn takes the steps in their order: later steps need what earlier ones found. The request comes first and alone, because without it every
-// other error would mislead.
+// learn takes the steps in their order, because later steps need what earlier ones found. If the request cannot be learned, it is the only
+// error, because any other would mislead.
 func (l *learner) learn() error {
-	var problems []error
-	if l.examples.isListingAlone() {
-		l.overlay.Send = sendNames{} // the default
-	} else {
-		request, err := learnRequest(l.examples.request, l.overlay)
-		if err != nil {
-			return err
-		}
-		l.request = request
-		problems = append(problems,
-			acceptedResponses{l.examples, l.overlay}.learn(), // finds the ID of the message, and other values of the response
-			newSendStatus(l.examples, l.overlay).learn(),     // takes none of these for the status
-			newRefusals(l.examples, l.overlay).learn(),       // takes neither for a code, and a word of the status for one if there is no code
-		)
+	if err := l.learnSend(); err != nil {
+		return err
 	}
-	problems = append(problems,
+	err := errors.Join(
+		l.learnResponses(),
 		l.listing.learn(),
 		l.overlay.Inbound.learn(l.examples.inbound, keysOf(kindInbound)),
 		l.learnDelivery(),
 	)
-	if l.request != nil {
-		placeholders{l.examples.request, l.overlay}.learn() // by the names in reports
+	l.learnPlaceholders()
+	l.overlay.removeTaken()
+	return err
+}
+
+// learnSend learns the request of a send. Of a listing alone, the send keeps its defaults.
+func (l *learner) learnSend() error {
+	if l.examples.isListingAlone() {
+		l.overlay.Send = sendNames{}
+		return nil
 	}
-	l.overlay.removeTaken() // from the paths that any step has learned
-	return errors.Join(problems...)
+	request, err := learnRequest(l.examples.request, l.overlay)
+	l.request = request
+	return err
+}
+
+// learnResponses learns the responses to a send: first the ID and other values, then the status, which is at another place, and then the codes,
+// which are neither, unless the word of the status is the code.
+func (l *learner) learnResponses() error {
+	if l.request == nil {
+		return nil
+	}
+	return errors.Join(
+		acceptedResponses{l.examples, l.overlay}.learn(),
+		newSendStatus(l.examples, l.overlay).learn(),
+		newRefusals(l.examples, l.overlay).learn(),
+	)
 }
 
 // learnDelivery learns the names of a delivery report, and the meaning of its statuses.
@@ -91,7 +96,19 @@ func (l *learner) learnDelivery() error {
 	return nil
 }
 
+// learnPlaceholders learns the placeholders in the callback URL of the request, by the names in delivery reports.
+func (l *learner) learnPlaceholders() {
+	if l.request != nil {
+		placeholders{l.examples.request, l.overlay}.learn()
+	}
+}
+
 // replay returns a replay of the examples with a contract.
 func (l *learner) replay(names contract.Contract) replay {
 	return replay{names: names, examples: l.examples, overlay: l.overlay, request: l.request}
+}
+
+// hints returns the comments about what the examples do not show.
+func (l *learner) hints() hints {
+	return hints{examples: l.examples, overlay: l.overlay, unused: l.listing.request.unused}
 }

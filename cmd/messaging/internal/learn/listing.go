@@ -38,7 +38,7 @@ func (l *listing) learn() error {
 		l.statuses.learn(l.example)
 	}
 	l.learnOrder()
-	page := newPageMembers(rows{l.example, l.overlay}, l.request.pageSize)
+	page := newPageMembers(rows{l.example, l.overlay}, l.request)
 	return errors.Join(page.learn(), l.learnLayout())
 }
 

@@ -25,7 +25,7 @@ func (h listingHints) note() {
 	if params["sortBy"] == "" || params["order"] == "" {
 		unseen += " and order"
 	}
-	if params["page"] == "" && params["offset"] == "" {
+	if !h.overlay.List.isPaged() {
 		unseen = "paging, " + unseen
 	}
 	const remedy = `, which keep their defaults: if the service lacks one, name it ""`

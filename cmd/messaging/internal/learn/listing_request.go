@@ -85,7 +85,7 @@ func (r *listingRequest) learnKeys() error {
 // number of rows.
 func (r *listingRequest) learnOffset() {
 	names := r.overlay.List.Params
-	if names["page"] != "" {
+	if names["page"] != "" || names["cursor"] != "" {
 		return
 	}
 	offset := cmp.Or(names["offset"], pathOf(r.unused, isOffset))

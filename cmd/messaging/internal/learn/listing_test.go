@@ -227,7 +227,7 @@ func TestLearnOffsetByItsLine(t *testing.T) {
 		})
 	}
 	_, err := Parse("=== row\nid: h-1\npage: 2\noffset: 200\n\ncurl 'https://api.example.com/v3/messages?page=2&start=200'\n" + rowText)
-	require.ErrorContains(t, err, "want the line page: or offset:, and not both")
+	require.ErrorContains(t, err, "want one of the lines page:, offset: and cursor:")
 }
 
 // TestLearnWarnsOfPageThatMayBeAnOffset: the number of a page is seldom a multiple of the number of rows.
@@ -286,6 +286,6 @@ func TestLearnRefusesPaging(t *testing.T) {
 	require.ErrorContains(t, err, "page: want the curl command of the listing above the response")
 	for _, key := range []string{"page", "offset", "pageSize"} {
 		_, err = Parse("=== row\nid: h-1\n" + key + ": bWFyay0x\n" + request)
-		require.ErrorContains(t, err, key+": want a number; for a cursor, remove the line")
+		require.ErrorContains(t, err, key+": want a number; for a cursor, write the line cursor:")
 	}
 }

@@ -16,12 +16,26 @@ type moneyHints struct {
 
 // rowMoney returns the hints about amounts of rows.
 func rowMoney(o *overlay) moneyHints {
-	return moneyHints{o, sectionList, "record", []string{"price"}, o.List.Record, o.defaults.SMSList.Record}
+	return moneyHints{
+		overlay:  o,
+		section:  sectionList,
+		key:      "record",
+		concepts: []string{"price"},
+		learned:  o.List.Record,
+		defaults: o.defaults.SMSList.Record,
+	}
 }
 
 // responseMoney returns the hints about amounts of accepted responses.
 func responseMoney(o *overlay) moneyHints {
-	return moneyHints{o, sectionSend, "response", []string{"cost", "unitCost"}, o.Send.Response, o.defaults.SMSSend.Response}
+	return moneyHints{
+		overlay:  o,
+		section:  sectionSend,
+		key:      "response",
+		concepts: []string{"cost", "unitCost"},
+		learned:  o.Send.Response,
+		defaults: o.defaults.SMSSend.Response,
+	}
 }
 
 // note adds the comments about the first amount of an example that the contract reads, or else about the first one by its name.

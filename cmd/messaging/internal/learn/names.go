@@ -127,6 +127,15 @@ var (
 		end:   []string{"[dir]", "[direction]", "[order]"},
 	}
 
+	// cursorName matches the cursor of a page: cursor=c1, page[cursor]=c1, pageToken=c1. A parameter after may be a time.
+	cursorName = namePattern{
+		whole:    []string{"pagecursor", "nextcursor", "pagetoken", "nextpagetoken", "nexttoken", "continuationtoken", "startingafter"},
+		lastWord: []string{"cursor"},
+	}
+
+	// nextCursorName matches the cursor of the next page: next_cursor, nextPageToken.
+	nextCursorName = namePattern{whole: []string{"nextcursor", "nextpagecursor", "nextpagetoken", "nexttoken", "continuationtoken"}}
+
 	// moreName matches the flag that says whether a page follows: more, hasMore, has_next_page.
 	moreName = namePattern{whole: []string{"more", "hasmore", "hasnext", "hasmorepage", "hasnextpage"}}
 )
@@ -140,6 +149,18 @@ func isOffset(parameter leaf) bool {
 // isSize reports whether a parameter is the number of rows of a page.
 func isSize(parameter leaf) bool {
 	return sizeName.match(parameter.name) && fiveDigits.MatchString(parameter.word)
+}
+
+// isCursor reports whether a parameter is the cursor of a page.
+func isCursor(parameter leaf) bool { return cursorName.match(parameter.name) && parameter.word != "" }
+
+// isNextCursor reports whether a member is the cursor of the next page. On the last page it may be null.
+func isNextCursor(member leaf) bool {
+	switch member.value.(type) {
+	case bool, map[string]any, []any:
+		return false
+	}
+	return nextCursorName.match(member.name)
 }
 
 // Members of responses.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The methods of this file read and change the new contract: what the overlay has, and otherwise the defaults.
@@ -58,7 +57,7 @@ func (o *overlay) acceptWord(word string) {
 	if send.Accepted == nil {
 		send.Accepted = slices.Clone(o.defaults.SMSSend.Accepted)
 	}
-	if table.Match(send.Accepted, word, true) < 0 {
+	if !hasWord(send.Accepted, word) {
 		send.Accepted = append(send.Accepted, word)
 	}
 }

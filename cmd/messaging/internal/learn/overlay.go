@@ -1,13 +1,6 @@
 package learn
 
-import (
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/internal/table"
-)
+import "github.com/messaging-service/messaging-go/internal/table"
 
 // The sections of an overlay that have notes.
 const (
@@ -35,6 +28,7 @@ type overlay struct {
 	defaults *table.Table // what an absent member leaves as it is
 }
 
+// auth says where requests have their credentials.
 type auth struct {
 	Token   token   `json:"token,omitzero"`
 	KeyPair keyPair `json:"keyPair,omitzero"`
@@ -51,14 +45,16 @@ type keyPair struct {
 	Secret *string `json:"secret,omitempty"` // "" if a key is enough
 }
 
+// errorNames says where a response has a code, a sentence and the ID of the request, and what each code means.
 type errorNames struct {
 	Code    []string `json:"code,omitzero"`
 	Message []string `json:"message,omitzero"`
 	Request []string `json:"request,omitzero"`
-	Success []string `json:"success,omitzero"`
-	Classes words    `json:"classes,omitempty"`
+	Success []string `json:"success,omitzero"`  // codes that report no error
+	Classes words    `json:"classes,omitempty"` // the codes of each class
 }
 
+// sendNames describes a send: its request, and the response to it.
 type sendNames struct {
 	Path      string            `json:"path"`
 	Encoding  string            `json:"encoding,omitempty"`
@@ -66,8 +62,8 @@ type sendNames struct {
 	Constants map[string]any    `json:"constants,omitempty"`
 	With      with              `json:"with"`
 	Response  words             `json:"response,omitempty"` // the paths of each concept
-	Accepted  []string          `json:"accepted,omitzero"`
-	Refused   []string          `json:"refused,omitzero"`
+	Accepted  []string          `json:"accepted,omitzero"`  // words of the status
+	Refused   []string          `json:"refused,omitzero"`   // words of the status
 }
 
 // with has the constants that are sent only if a message has a field.
@@ -75,13 +71,14 @@ type with struct {
 	Callback map[string]any `json:"callback"`
 }
 
+// listNames describes the listing: its request, and the rows and the page of its response.
 type listNames struct {
 	Path     string            `json:"path,omitempty"`
 	Method   string            `json:"method,omitempty"`
 	Encoding string            `json:"encoding,omitempty"`
-	Params   map[string]string `json:"params,omitempty"` // the name of each filter
-	Items    []string          `json:"items,omitzero"`
-	Record   words             `json:"record,omitempty"` // the paths of each concept
+	Params   map[string]string `json:"params,omitempty"` // the name of each parameter
+	Items    []string          `json:"items,omitzero"`   // the path of the rows
+	Record   words             `json:"record,omitempty"` // the paths of each concept, from a row on
 	Paging   *paging           `json:"paging,omitempty"`
 	Page     words             `json:"page,omitempty"` // the paths of each concept
 	Sorts    map[string]string `json:"sorts,omitempty"`
@@ -90,18 +87,26 @@ type listNames struct {
 	Layouts  []string          `json:"layouts,omitempty"`
 }
 
+// isPaged reports whether a parameter of the request says which page it asks for.
+func (l *listNames) isPaged() bool {
+	return l.Params["page"] != "" || l.Params["offset"] != "" || l.Params["cursor"] != ""
+}
+
+// paging says how the next page is requested.
 type paging struct {
 	By    string `json:"by"`
 	First *int   `json:"first,omitempty"`
 	Whole bool   `json:"whole,omitempty"`
 }
 
+// callbackNames describes a callback.
 type callbackNames struct {
 	Encoding string   `json:"encoding,omitempty"`
 	Events   []string `json:"events,omitzero"`
 	Params   words    `json:"params,omitempty"` // the names of each concept
 }
 
+// deliveryNames describes the callback with a delivery report.
 type deliveryNames struct {
 	callbackNames
 
@@ -122,78 +127,5 @@ func newOverlay() *overlay {
 		Inbound:  callbackNames{Params: words{}},
 		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
 		defaults: table.Default(),
-	}
-}
-
-// words are lists of paths, names or codes, by the concept or the class that they belong to.
-type words map[string][]string
-
-// add adds a word to a list, unless the list has it.
-func (w words) add(key, word string) { w[key] = appendNew(w[key], word) }
-
-// appendNew appends a text to a list, unless the list has it.
-func appendNew(list []string, text string) []string {
-	if slices.Contains(list, text) {
-		return list
-	}
-	return append(slices.Clone(list), text)
-}
-
-// has reports whether one of the lists has a word.
-func (w words) has(word string) bool {
-	for _, list := range w {
-		if slices.Contains(list, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// orDefault returns the list of a key, or the default one if the key was not learned.
-func (w words) orDefault(key string, defaults map[string][]string) []string {
-	if list, isLearned := w[key]; isLearned {
-		return list
-	}
-	return defaults[key]
-}
-
-// removeTaken adds the default paths of concepts that were not learned and have a learned path among them, without the learned ones.
-func (w words) removeTaken(defaults map[string][]string) {
-	known := maps.Clone(w)
-	for concept, paths := range defaults {
-		_, isLearned := known[concept]
-		if !isLearned && slices.ContainsFunc(paths, known.has) {
-			w[concept] = slices.DeleteFunc(slices.Clone(paths), known.has)
-		}
-	}
-}
-
-// text returns the overlay as JSON with its notes, and with each list on one line.
-func (o *overlay) text() string {
-	root := document.Parse([]byte(document.Encode(o))).Object()
-	o.addTo(root)
-	return indented(root, "")
-}
-
-func indented(value any, indent string) string {
-	switch value := value.(type) {
-	case map[string]any:
-		if len(value) == 0 {
-			return "{}"
-		}
-		const step = "  "
-		var lines []string
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			lines = append(lines, indent+step+document.Encode(key)+": "+indented(value[key], indent+step))
-		}
-		return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
-	case []any:
-		var elements []string
-		for _, element := range value {
-			elements = append(elements, document.Encode(element))
-		}
-		return "[" + strings.Join(elements, ", ") + "]"
-	default:
-		return document.Encode(value)
 	}
 }

@@ -9,36 +9,53 @@ import (
 
 // pageMembers learns the members of a page around its rows: the next page, the flag that says whether one follows, and the number of all rows.
 type pageMembers struct {
-	rows     rows
-	outside  []leaf
-	pageSize int // how many rows the request asks for, or 0
-	names    words
+	rows    rows
+	outside []leaf // the values around the rows
+	request *listingRequest
+	names   words
 }
 
-func newPageMembers(r rows, pageSize int) *pageMembers {
-	return &pageMembers{rows: r, outside: r.outside(), pageSize: pageSize, names: words{}}
+func newPageMembers(r rows, request *listingRequest) *pageMembers {
+	return &pageMembers{rows: r, outside: r.outside(), request: request, names: words{}}
 }
 
-// learn learns the next page by the value of the line next, and the flag and the total by their names.
+// learn learns the next page by the value of the line next or as a cursor, and the flag and the total by their names.
 func (p *pageMembers) learn() error {
-	example := p.rows.example
-	list := &p.rows.overlay.List
-	if value := example.values["next"]; value != "" {
-		found, err := locate(p.outside, "next", value)
-		if err != nil {
-			return example.errorf("%w", err)
-		}
-		p.names.add("next", found.path)
+	if err := p.learnNext(); err != nil {
+		return err
 	}
-	isPaged := list.Params["page"] != "" || list.Params["offset"] != ""
-	if flag, hasFlag := first(p.outside, isMoreFlag); isPaged && hasFlag {
-		p.names.add("hasNext", flag.path)
+	if err := p.learnCursor(); err != nil {
+		return err
 	}
+	p.learnFlag()
 	p.learnTotal()
 	if len(p.names) > 0 {
-		list.Page = p.names
+		p.rows.overlay.List.Page = p.names
 	}
 	return nil
+}
+
+// learnNext learns the next page by the value of the line next.
+func (p *pageMembers) learnNext() error {
+	example := p.rows.example
+	value := example.values["next"]
+	if value == "" {
+		return nil
+	}
+	found, err := locate(p.outside, "next", value)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	p.names.add("next", found.path)
+	return nil
+}
+
+// learnFlag learns the flag that says whether a page follows, if the request is known to ask for one page of several.
+func (p *pageMembers) learnFlag() {
+	flag, hasFlag := first(p.outside, isMoreFlag)
+	if hasFlag && p.rows.overlay.List.isPaged() {
+		p.names.add("hasNext", flag.path)
+	}
 }
 
 // isMoreFlag reports whether a member is a flag that says whether a page follows.
@@ -78,7 +95,8 @@ func (p *pageMembers) learnTotal() {
 func (p *pageMembers) isMoreThanPage(n int) bool {
 	saysWhatFollows := len(p.names["hasNext"]) > 0 || len(p.names["next"]) > 0
 	if !saysWhatFollows {
-		return p.pageSize > 0 && n > p.pageSize
+		pageSize := p.request.pageSize // 0 if the request asks for no number of rows
+		return pageSize > 0 && n > pageSize
 	}
 	items := p.rows.overlay.List.Items
 	if len(items) != 1 {

@@ -3,8 +3,6 @@ package learn
 import (
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // rowStatusHints warns about the send status of rows: a row whose word the contract does not read or does not know counts as accepted, even if
@@ -38,8 +36,8 @@ func (h rowStatusHints) mayBeSendStatus(member leaf) bool {
 		return false
 	}
 	accepted, refused := h.overlay.sendWords()
-	isAccepted := table.Match(accepted, member.word, true) >= 0
-	isRefused := table.Match(refused, member.word, true) >= 0
+	isAccepted := hasWord(accepted, member.word)
+	isRefused := hasWord(refused, member.word)
 	isDelivery := slices.Contains(h.overlay.defaults.SMSList.Record["deliveryStatus"], member.path)
 	isOfDelivery := usualMeaning(member.word) != ""
 	switch {
@@ -86,8 +84,7 @@ func (h rowStatusHints) noteWords(path string) {
 // knows reports whether the contract knows what a word means as the send status of a row.
 func (h rowStatusHints) knows(word string) bool {
 	accepted, refused := h.overlay.sendWords()
-	isIn := func(words []string) bool { return table.Match(words, word, true) >= 0 }
-	isOfSend := isIn(accepted) || isIn(refused)
-	isOfFailure := isIn(h.overlay.statusWords("failed")) || isIn(h.overlay.statusWords("rejected"))
+	isOfSend := hasWord(accepted, word) || hasWord(refused, word)
+	isOfFailure := hasWord(h.overlay.statusWords("failed"), word) || hasWord(h.overlay.statusWords("rejected"), word)
 	return isOfSend || isOfFailure
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // sendStatus learns where responses to a send have their status, and its words.
@@ -41,8 +39,12 @@ func (s sendStatus) learn() error {
 	}
 	s.refuseWords(best.path)
 	s.overlay.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
+	s.overlay.note(keptAccepted, sectionSend, "accepted")
 	return nil
 }
+
+// keptAccepted says why the default words of a send stay in force.
+const keptAccepted = "the rest are defaults, which stay: an unknown word leaves the outcome of a send unknown"
 
 // checkRefused returns an error for a refusal without the status that it names.
 func (s sendStatus) checkRefused() error {
@@ -91,7 +93,7 @@ func (s sendStatus) meansRefused(word string, example *Example) bool {
 	isClientError := example.status/100 == 4
 	isWord := strings.ContainsFunc(word, isLetter)
 	accepted, _ := s.overlay.sendWords()
-	isAccepted := table.Match(accepted, word, true) >= 0
+	isAccepted := hasWord(accepted, word)
 	return isClientError && isWord && !isAccepted
 }
 

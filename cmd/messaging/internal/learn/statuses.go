@@ -17,7 +17,7 @@ func meanings() []string {
 func usualMeaning(word string) string {
 	words := table.Default().WebhookDelivery.Statuses
 	for _, meaning := range meanings() {
-		if table.Match(words[meaning], word, true) >= 0 {
+		if hasWord(words[meaning], word) {
 			return meaning
 		}
 	}
@@ -30,21 +30,16 @@ type statuses struct {
 	overlay  *overlay
 }
 
-// learn adds the status of an example to the words of the default contract, and removes it from other meanings. If the service has numbers, it
-// also removes the numbers of the default contract, which are a guess.
+// learn adds the status of an example to the words of its meaning, and removes it from other meanings. The default words stay.
 func (s statuses) learn(example *Example) {
 	word := example.values["status"]
 	meaning := example.values["means"]
-	if table.Match(s.overlay.statusWords(meaning), word, true) >= 0 {
+	if hasWord(s.overlay.statusWords(meaning), word) {
 		return
-	}
-	isWrong := func(known string) bool {
-		isGuess := isNumeric(word) && isNumeric(known) && !s.hasExample(known)
-		return isGuess || strings.EqualFold(known, word)
 	}
 	for _, other := range meanings() {
 		before := s.overlay.statusWords(other)
-		words := slices.DeleteFunc(slices.Clone(before), isWrong)
+		words := s.withoutWrong(before, word)
 		if other == meaning {
 			words = append(words, word)
 		}
@@ -53,6 +48,20 @@ func (s statuses) learn(example *Example) {
 		}
 	}
 	s.overlay.note("the examples show few words: look up the others", sectionDelivery, "statuses")
+	s.overlay.note(keptStatuses, sectionDelivery, "statuses")
+}
+
+// keptStatuses says why the default words of delivery stay in force.
+const keptStatuses = "the rest are defaults, which stay: without those of failed and rejected, a row with such a send status would count as accepted"
+
+// withoutWrong returns words of a meaning without those that the status of an example shows to be wrong: the status itself, and if it is a number,
+// numbers that no example has. The numbers of the default contract are a guess.
+func (s statuses) withoutWrong(words []string, status string) []string {
+	isWrong := func(word string) bool {
+		isGuess := isNumeric(status) && isNumeric(word) && !s.hasExample(word)
+		return isGuess || strings.EqualFold(word, status)
+	}
+	return slices.DeleteFunc(slices.Clone(words), isWrong)
 }
 
 func isNumeric(word string) bool {

@@ -15,10 +15,10 @@ import (
 
 // stub is a service with one response.
 type stub struct {
-	status int
-	body   string
-	sent   *http.Request // the last request
-	got    string        // its body
+	status   int
+	body     string
+	sent     *http.Request // the last request
+	sentBody string        // its body
 }
 
 func (s *stub) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -28,7 +28,7 @@ func (s *stub) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.got = string(body)
+		s.sentBody = string(body)
 	}
 	contentType := "text/plain; charset=utf-8"
 	if isObject(s.body) || isList(s.body) {

@@ -39,11 +39,11 @@ func TestCreatedWithoutRow(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	found := []*message{{values: map[string]string{"reference": "a"}, sentAt: now}, {values: map[string]string{"reference": "b"}, sentAt: now}}
-	own := []sms.Transaction{{ReferenceID: "a", CreatedAt: now}}
+	transactions := []sms.Transaction{{ReferenceID: "a", CreatedAt: now}}
 	want := finding{plausible, "not read: the client leaves out the row of a message"}
-	assert.Equal(t, want, judgeCreated(found, own))
-	own = append(own, sms.Transaction{ReferenceID: "b", CreatedAt: now.Add(-time.Hour)})
-	assert.Equal(t, wrong, judgeCreated(found, own).grade)
+	assert.Equal(t, want, judgeCreated(found, transactions))
+	transactions = append(transactions, sms.Transaction{ReferenceID: "b", CreatedAt: now.Add(-time.Hour)})
+	assert.Equal(t, wrong, judgeCreated(found, transactions).grade)
 }
 
 // TestUnreadValues: the report says whether the rows of the messages have a price, parts and a status.
