@@ -30,7 +30,7 @@ func (r countRules) allowRequest(ctx context.Context, a *attempt) error {
 		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
 	if isResolved {
-		return errOutdated
+		return errJobLost
 	}
 	return nil
 }

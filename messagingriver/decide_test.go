@@ -168,7 +168,7 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	mark := func(context.Context, *attempt) error { marked++; return nil }
 	claimed := func(ago time.Duration) *attempt { return newTestAttempt(uptime()-ago, mark) }
 	assert.NoError(t, claimed(maxClaimAge-time.Second).enter(t.Context()))
-	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errClaimOld)
 	assert.Equal(t, 1, marked)
 
 	// It is frozen while the mark is written.
@@ -176,7 +176,7 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 		a.claimedAt -= maxClaimAge
 		return nil
 	})
-	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, frozen.enter(t.Context()), errClaimOld)
 	assert.False(t, frozen.progress.hasEntered())
 }
 
@@ -205,7 +205,7 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 		assert.True(t, a.progress.abandon())
 		return nil
 	})
-	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, a.enter(t.Context()), errAbandoned)
 	assert.False(t, a.progress.hasEntered())
 
 	begun := newTestAttempt(uptime(), func(context.Context, *attempt) error { return nil })
@@ -217,7 +217,7 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 // Without a mark no request begins.
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
+	for _, err := range []error{errJobLost, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
 		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.progress.hasEntered())
@@ -249,6 +249,10 @@ func TestClassifyUnsent(t *testing.T) {
 		channel channelEffect
 	}{
 		{ErrExpired, false, actionCancel, effectNone},
+		{errClaimOld, true, actionSnooze, effectNone},
+		{errAbandoned, true, actionSnooze, effectNone},
+		{errJobLost, true, actionSnooze, effectNone},
+		{errUnconfirmed, true, actionSnooze, effectNone},
 		{errHalted, false, actionSnooze, effectNone},
 		{context.Canceled, false, actionSnooze, effectNone},
 		{context.DeadlineExceeded, false, actionSnooze, effectNone},

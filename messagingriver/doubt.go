@@ -15,7 +15,7 @@ type doubtRules interface {
 	provesUnsent(m *metadata) bool
 	// keepDoubt records that a lookup has left a message in doubt.
 	keepDoubt(f facts)
-	// allowRequest returns nil if the request of an attempt may begin. The error matches errOutdated if it must not, and errUnconfirmed if the
+	// allowRequest returns nil if the request of an attempt may begin. The error matches errJobLost if it must not, and errUnconfirmed if the
 	// database could not be asked.
 	allowRequest(ctx context.Context, a *attempt) error
 }

@@ -68,7 +68,7 @@ func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
 		if a.mark == markWritten { // by an earlier statement, for a request that the client repeats
 			a.mark = markNone
 		}
-		return errOutdated
+		return errJobLost
 	}
 	a.mark = markWritten
 	return nil
