@@ -145,7 +145,7 @@ func TestErrorsNameTheSchema(t *testing.T) {
 		}
 		schema := s.schema
 		s.schema = "absent"
-		for _, args := range [][]string{{"status"}, {"resolve", "sent", "a"}, {"show", "a"}, {"load", s.file("a.jsonl", line("a"))}} {
+		for _, args := range [][]string{{"status"}, {"resolve", "sent", "a"}, {"show", "a"}, {"load", s.file("a.jsonl", line("a"))}, {"audit"}} {
 			_, said := s.run(2, args...)
 			assert.Contains(s, said, `there is no outbox in the schema "absent": set --schema or OUTBOX_SCHEMA to its schema, or create one with outbox migrate`)
 			assert.Equal(s, 1, strings.Count(said, "migrate"), said)
