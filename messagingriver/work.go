@@ -54,10 +54,10 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 		return resolvedResult()
 	}
 	if m.ResolvedNotSent {
-		return decidedResult(&m, rivertype.JobStateCancelled)
+		return o.decidedResult(&m, rivertype.JobStateCancelled)
 	}
 	if m.EndsAs != "" {
-		return decidedResult(&m, m.EndsAs)
+		return o.decidedResult(&m, m.EndsAs)
 	}
 	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")
@@ -67,7 +67,7 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 		return o.lookUp(ctx, job, &m)
 	}
 	r := o.workUnsent(ctx, job, &m)
-	r.facts[keyDecidedFetches] = fetches // if the outcome of this one is unknown, the verdict says so
+	o.doubt.coverFetches(r.facts, fetches)
 	return r
 }
 
