@@ -53,6 +53,18 @@ type metadata struct {
 	Receipt *messaging.Receipt `json:"output,omitempty"`
 }
 
+// decidedState returns the state in which a job that waits or runs ends without a further request or lookup, or "" if its outcome is not final.
+func (m *metadata) decidedState() rivertype.JobState {
+	switch {
+	case m.ResolvedSent:
+		return rivertype.JobStateCompleted
+	case m.ResolvedNotSent:
+		return rivertype.JobStateCancelled
+	default:
+		return m.EndsAs
+	}
+}
+
 // The keys that results change. Statements set these and others: begun, begun_at, resolved_sent, resolved_not_sent and cancelled.
 const (
 	keyVerdict        = "verdict"

@@ -53,11 +53,8 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 	if m.ResolvedSent {
 		return resolvedResult()
 	}
-	if m.ResolvedNotSent {
-		return o.decidedResult(&m, rivertype.JobStateCancelled)
-	}
-	if m.EndsAs != "" {
-		return o.decidedResult(&m, m.EndsAs)
+	if state := m.decidedState(); state != "" {
+		return o.decidedResult(&m, state)
 	}
 	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")
