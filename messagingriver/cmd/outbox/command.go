@@ -167,7 +167,12 @@ func (op *operator) withDatabase(
 			return err
 		}
 		defer db.close()
-		return nameSchema(run(cmd, args, db), options.Schema)
+		if !mayCreate {
+			if _, err := db.PausedChannels(cmd.Context()); err != nil { // a quick call, which says if there are no tables
+				return nameSchema(err, options.Schema)
+			}
+		}
+		return run(cmd, args, db)
 	}
 }
 
