@@ -1021,6 +1021,32 @@ func TestResponseDoesNotRepeatTheQuery(t *testing.T) {
 	}
 }
 
+// The readiness probe passes while the outbox works.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	in := databases(t)["SQLite"]
+	p := startProgram(t, in, service, never)
+	p.ask(ana) // once it serves
+	status, _ := call(t, http.MethodGet, p.base+"/healthz", nil)
+	assert.Equal(t, http.StatusOK, status)
+	w := httptest.NewRecorder()
+	p.o.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil)) // its outbox was not started
+	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+}
+
+// The programs are copied one by one, so each has the file.
+func TestServerIsTheSameInEachProgram(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("server.go")
+	require.NoError(t, err)
+	for _, name := range []string{"bot", "shop"} {
+		other, err := os.ReadFile(filepath.Join("..", name, "server.go"))
+		require.NoError(t, err)
+		assert.Equal(t, string(own), string(other), name)
+	}
+}
+
 // Without a database the page may try again, and nothing is sent.
 func TestDatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -1060,7 +1086,8 @@ func TestLogHasNoNumbersAndNoCodes(t *testing.T) {
 	text := log.String()
 	assert.Contains(t, text, "is unknown: ")
 	assert.Contains(t, text, "is refused: ")
-	assert.Contains(t, text, "was not handled: ")
+	assert.Contains(t, text, `msg="an event was not handled" id=`)
+	assert.Contains(t, text, "no such table: code")
 	assert.NotContains(t, text, strings.TrimPrefix(ana, "+"))
 	assert.NotContains(t, text, sent.Code())
 	assert.NotContains(t, text, challenge)
