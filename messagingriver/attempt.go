@@ -70,9 +70,12 @@ func (p *progress) hasEntered() bool { return p.state.Load() == progressEntered 
 // ErrExpired is matched by Outcome.Err and Record.Err if the message was not sent because it was too late; see InsertOptions.Expire.
 var ErrExpired = errors.New("the message has expired")
 
+// The other reasons for which the outbox lets no request begin. After the first three, another attempt may have the job.
 var (
-	errOutdated = errors.New("the claim is too old, or the job was given to another worker")
-	errHalted   = errors.New("the channel was just paused")
+	errClaimOld  = errors.New("the claim is too old")
+	errAbandoned = errors.New("the attempt was abandoned before its request")
+	errJobLost   = errors.New("the job was given to another worker, or the message was resolved as sent")
+	errHalted    = errors.New("the channel was just paused")
 	// errUnconfirmed is matched if the database could not be asked.
 	errUnconfirmed = errors.New("the database did not confirm that the request may begin")
 )
@@ -97,7 +100,7 @@ func (a *attempt) check() error {
 		return errHalted
 	}
 	if a.isClaimOld() {
-		return errOutdated
+		return errClaimOld
 	}
 	return nil
 }
@@ -117,7 +120,7 @@ func (a *attempt) enter(ctx context.Context) error {
 		return err
 	}
 	if !a.progress.enter() {
-		return errOutdated
+		return errAbandoned
 	}
 	return nil
 }
@@ -128,5 +131,6 @@ func (a *attempt) mayHaveLostJob(err error) bool {
 	if a.mark == markWritten || a.progress.hasEntered() {
 		return false
 	}
-	return errors.Is(err, errOutdated) || a.isClaimOld()
+	isLost := errors.Is(err, errJobLost) || errors.Is(err, errAbandoned)
+	return isLost || a.isClaimOld()
 }

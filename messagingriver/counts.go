@@ -23,6 +23,15 @@ func (countRules) provesUnsent(*metadata) bool { return false }
 // keepDoubt records the doubt, because River may forget the fetch that left it: a lookup is a fetch, too.
 func (countRules) keepDoubt(f facts) { f[keyInDoubt] = true }
 
+func (countRules) endDoubt(f facts, m *metadata) {
+	f[keyDecidedRescues] = m.Rescues
+	f[keyInDoubt] = false
+}
+
+func (countRules) coverRescues(f facts, m *metadata) { f[keyDecidedRescues] = m.Rescues }
+
+func (countRules) coverFetches(f facts, fetches int) { f[keyDecidedFetches] = fetches }
+
 // allowRequest returns an error if the message of an attempt was resolved as Sent.
 func (r countRules) allowRequest(ctx context.Context, a *attempt) error {
 	isResolved, err := r.db.isResolvedSent(ctx, a.job.ID)
@@ -30,7 +39,7 @@ func (r countRules) allowRequest(ctx context.Context, a *attempt) error {
 		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
 	if isResolved {
-		return errOutdated
+		return errJobLost
 	}
 	return nil
 }
@@ -40,9 +49,9 @@ type attemptCounts struct {
 	// Rescues is how often River rescued the job. River writes it.
 	Rescues int `json:"river:rescue_count,omitempty"`
 	// DecidedRescues is how many of the rescues leave no doubt: a lookup or a person has decided about the attempts before them.
-	DecidedRescues int `json:"answered,omitempty"`
+	DecidedRescues int `json:"decided_rescues,omitempty"`
 	// DecidedFetches is how many fetches of the job leave no doubt: an outcome of each was recorded, or a person has decided about it.
-	DecidedFetches int `json:"outcomes,omitempty"`
+	DecidedFetches int `json:"decided_fetches,omitempty"`
 	// InDoubt is set by lookups until one finds out what the attempts before it did.
 	InDoubt bool `json:"in_doubt,omitempty"`
 }

@@ -143,19 +143,23 @@ func (d *database) readJSON(ctx context.Context, target any, statement string, a
 	return nil
 }
 
-// explain adds the name of the package to an error of River or the database, and a hint if tables are missing. The function that calls River or
-// the driver calls it once.
+// explain adds the name of the package to an error of River or the database, or ErrNotMigrated if tables are missing. The function that calls
+// River or the driver calls it once.
 func explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	code := ""
-	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
-		code = refusal.Code
-	}
-	if code == undefinedTable || code == undefinedSchema || strings.Contains(err.Error(), "no such table") {
-		return fmt.Errorf("messagingriver: the database has no outbox yet: run Migrate: %w", err)
+	if isMissingTable(err) {
+		return fmt.Errorf("%w: %w", ErrNotMigrated, err)
 	}
 	return fmt.Errorf("messagingriver: %w", err)
+}
+
+// isMissingTable reports whether a statement failed because a table does not exist, or its schema.
+func isMissingTable(err error) bool {
+	const undefinedTable, undefinedSchema = "42P01", "3F000"
+	if refusal, isPostgres := errors.AsType[*pgconn.PgError](err); isPostgres {
+		return refusal.Code == undefinedTable || refusal.Code == undefinedSchema
+	}
+	return strings.Contains(err.Error(), "no such table") // each driver of SQLite has an error type of its own
 }

@@ -45,15 +45,15 @@ func TestInDoubt(t *testing.T) {
 		{"PostgreSQL: snoozed more often than River remembers", true, `{"begun": "B"}`, 100, true},
 		{"PostgreSQL: the outcome is unknown", true, `{"verdict": "unknown", "begun": "B", "ended": "B"}`, 2, true},
 		{"SQLite: a new message", false, `{}`, 1, false},
-		{"SQLite: rescued", false, `{"river:rescue_count": 1, "outcomes": 1}`, 2, true},
-		{"SQLite: rescued, and answered for", false, `{"river:rescue_count": 1, "answered": 1, "outcomes": 1}`, 2, false},
+		{"SQLite: rescued", false, `{"river:rescue_count": 1, "decided_fetches": 1}`, 2, true},
+		{"SQLite: rescued, and decided about", false, `{"river:rescue_count": 1, "decided_rescues": 1, "decided_fetches": 1}`, 2, false},
 		{"SQLite: a fetch without an outcome", false, `{}`, 2, true},
-		{"SQLite: each fetch had an outcome", false, `{"outcomes": 7}`, 8, false},
-		{"SQLite: more fetches than River remembers", false, `{"outcomes": 100}`, 100, false},
-		{"SQLite: rescued after more fetches than River remembers", false, `{"outcomes": 100, "river:rescue_count": 1}`, 100, true},
-		{"SQLite: looked up before", false, `{"outcomes": 1, "in_doubt": true}`, 2, true},
+		{"SQLite: each fetch had an outcome", false, `{"decided_fetches": 7}`, 8, false},
+		{"SQLite: more fetches than River remembers", false, `{"decided_fetches": 100}`, 100, false},
+		{"SQLite: rescued after more fetches than River remembers", false, `{"decided_fetches": 100, "river:rescue_count": 1}`, 100, true},
+		{"SQLite: looked up before", false, `{"decided_fetches": 1, "in_doubt": true}`, 2, true},
 		{"SQLite: looked up more often than River remembers", false, `{"in_doubt": true}`, 100, true},
-		{"SQLite: the outcome is unknown", false, `{"verdict": "unknown", "outcomes": 1}`, 2, true},
+		{"SQLite: the outcome is unknown", false, `{"verdict": "unknown", "decided_fetches": 1}`, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestProvesUnsent(t *testing.T) {
 		{"PostgreSQL: the service refused the message", true, `{"verdict": "refused"}`, false},
 		{"PostgreSQL: the outcome is unknown", true, `{"verdict": "unknown"}`, false},
 		{"SQLite: no outcome", false, `{}`, false},
-		{"SQLite: rescued, and answered for", false, `{"river:rescue_count": 1, "answered": 1}`, false},
+		{"SQLite: rescued, and decided about", false, `{"river:rescue_count": 1, "decided_rescues": 1}`, false},
 	} {
 		var m metadata
 		require.NoError(t, json.Unmarshal([]byte(tt.metadata), &m), tt.name)
@@ -168,7 +168,7 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	mark := func(context.Context, *attempt) error { marked++; return nil }
 	claimed := func(ago time.Duration) *attempt { return newTestAttempt(uptime()-ago, mark) }
 	assert.NoError(t, claimed(maxClaimAge-time.Second).enter(t.Context()))
-	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errClaimOld)
 	assert.Equal(t, 1, marked)
 
 	// It is frozen while the mark is written.
@@ -176,7 +176,7 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 		a.claimedAt -= maxClaimAge
 		return nil
 	})
-	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, frozen.enter(t.Context()), errClaimOld)
 	assert.False(t, frozen.progress.hasEntered())
 }
 
@@ -205,7 +205,7 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 		assert.True(t, a.progress.abandon())
 		return nil
 	})
-	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
+	assert.ErrorIs(t, a.enter(t.Context()), errAbandoned)
 	assert.False(t, a.progress.hasEntered())
 
 	begun := newTestAttempt(uptime(), func(context.Context, *attempt) error { return nil })
@@ -217,7 +217,7 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 // Without a mark no request begins.
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
+	for _, err := range []error{errJobLost, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
 		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.progress.hasEntered())
@@ -249,6 +249,10 @@ func TestClassifyUnsent(t *testing.T) {
 		channel channelEffect
 	}{
 		{ErrExpired, false, actionCancel, effectNone},
+		{errClaimOld, true, actionSnooze, effectNone},
+		{errAbandoned, true, actionSnooze, effectNone},
+		{errJobLost, true, actionSnooze, effectNone},
+		{errUnconfirmed, true, actionSnooze, effectNone},
 		{errHalted, false, actionSnooze, effectNone},
 		{context.Canceled, false, actionSnooze, effectNone},
 		{context.DeadlineExceeded, false, actionSnooze, effectNone},

@@ -15,7 +15,13 @@ type doubtRules interface {
 	provesUnsent(m *metadata) bool
 	// keepDoubt records that a lookup has left a message in doubt.
 	keepDoubt(f facts)
-	// allowRequest returns nil if the request of an attempt may begin. The error matches errOutdated if it must not, and errUnconfirmed if the
+	// endDoubt records that a lookup found out what the attempts before it did. m is the metadata at the lookup.
+	endDoubt(f facts, m *metadata)
+	// coverRescues records that the rescues of a job until now leave no doubt, because the message has its outcome.
+	coverRescues(f facts, m *metadata)
+	// coverFetches records that the fetches of a job until now leave no doubt. If the outcome of the last one is unknown, the verdict says so.
+	coverFetches(f facts, fetches int)
+	// allowRequest returns nil if the request of an attempt may begin. The error matches errJobLost if it must not, and errUnconfirmed if the
 	// database could not be asked.
 	allowRequest(ctx context.Context, a *attempt) error
 }
@@ -26,11 +32,4 @@ func newDoubtRules(d *database) doubtRules {
 		return markRules{db: d, marks: new(batcher[*mark])}
 	}
 	return countRules{db: d}
-}
-
-// endDoubt records that a lookup found out what the attempts before it did. m is the metadata at the lookup.
-func (f facts) endDoubt(m *metadata) {
-	f[keyEnded] = m.BegunToken
-	f[keyDecidedRescues] = m.Rescues
-	f[keyInDoubt] = false
 }

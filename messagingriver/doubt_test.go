@@ -68,7 +68,7 @@ func TestDoubtInGoAndOnPostgres(t *testing.T) {
 		{"rescued after an attempt that made no request", `{"river:rescue_count": 1, "begun": "B", "ended": "A", "unsent": "B"}`, false, false},
 		{"rescued after an earlier attempt that made no request", `{"river:rescue_count": 1, "begun": "B", "unsent": "A"}`, true, true},
 		{"rescued, with an outcome that another attempt recorded", `{"river:rescue_count": 1, "begun": "B", "verdict": "not sent"}`, true, true},
-		{"the counts of SQLite", `{"river:rescue_count": 1, "answered": 0, "outcomes": 3, "in_doubt": true}`, false, false},
+		{"the counts of SQLite", `{"river:rescue_count": 1, "decided_rescues": 0, "decided_fetches": 3, "in_doubt": true}`, false, false},
 
 		{"a request is under way", `{"begun": "B"}`, true, false},
 		{"the outcome is unknown", `{"verdict": "unknown", "begun": "B"}`, true, false},
@@ -85,13 +85,13 @@ func TestDoubtInGoAndOnSQLite(t *testing.T) {
 	checkDoubt(t, db, selectDoubt, countRules{}, []doubtCase{
 		{"a new message", `{}`, false, false},
 		{"rescued", `{"river:rescue_count": 1}`, true, true},
-		{"rescued, and decided about", `{"river:rescue_count": 1, "answered": 1}`, false, false},
-		{"rescued once more after a decision", `{"river:rescue_count": 2, "answered": 1}`, true, true},
-		{"rescued more than nine times", `{"river:rescue_count": 10, "answered": 9}`, true, true},
-		{"more decisions than rescues, which no process writes", `{"river:rescue_count": 1, "answered": 2}`, false, false},
+		{"rescued, and decided about", `{"river:rescue_count": 1, "decided_rescues": 1}`, false, false},
+		{"rescued once more after a decision", `{"river:rescue_count": 2, "decided_rescues": 1}`, true, true},
+		{"rescued more than nine times", `{"river:rescue_count": 10, "decided_rescues": 9}`, true, true},
+		{"more decisions than rescues, which no process writes", `{"river:rescue_count": 1, "decided_rescues": 2}`, false, false},
 		{"rescued, with an outcome that another attempt recorded", `{"river:rescue_count": 1, "verdict": "not sent"}`, true, true},
 		{"a lookup has left the doubt after a rescue", `{"river:rescue_count": 1, "in_doubt": true}`, true, true},
-		{"a lookup has ended the doubt", `{"river:rescue_count": 1, "answered": 1, "in_doubt": false}`, false, false},
+		{"a lookup has ended the doubt", `{"river:rescue_count": 1, "decided_rescues": 1, "in_doubt": false}`, false, false},
 		{"the tokens of PostgreSQL", `{"begun": "B"}`, false, false},
 
 		{"the outcome is unknown", `{"verdict": "unknown"}`, true, false},

@@ -30,7 +30,7 @@ type failure struct {
 	retryWait   time.Duration // how long this message waits at least if no other does, up to maxMessageWait
 
 	// Before a request.
-	stop             error         // the outbox let no request begin: ErrExpired, errOutdated, errHalted or errUnconfirmed
+	stop             error         // why the outbox let no request begin: an error of stopOf, or nil
 	isDenied         bool          // the message is invalid, or a guard denied it
 	isPostponed      bool          // a guard wants the message later, or could not decide
 	guardWait        time.Duration // how long a postponed message waits
@@ -74,7 +74,7 @@ func newFailure(err error, hasEntered, breakerOpen bool) failure {
 
 // stopOf returns the error by which the outbox let no request begin, or nil if the attempt failed in another way.
 func stopOf(err error) error {
-	for _, stop := range []error{ErrExpired, errOutdated, errHalted, errUnconfirmed} {
+	for _, stop := range []error{ErrExpired, errClaimOld, errAbandoned, errJobLost, errHalted, errUnconfirmed} {
 		if errors.Is(err, stop) {
 			return stop
 		}

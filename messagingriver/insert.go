@@ -104,7 +104,7 @@ func (i *InsertOptions) complete() error {
 // count for Options.Keep.
 //
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid: nothing is enqueued, and
-// the transaction can continue. After any other error it must be rolled back. If Migrate was not called, the error says so.
+// the transaction can continue. After any other error it must be rolled back. Before Migrate, the error matches ErrNotMigrated.
 func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (isNew bool, err error) {
 	args, err := o.argsOf(message)
 	if err != nil {

@@ -52,7 +52,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	}
 	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
 	if hasFoundOut {
-		r.facts.endDoubt(m)
+		o.doubt.endDoubt(r.facts, m)
 	} else {
 		o.doubt.keepDoubt(r.facts)
 	}

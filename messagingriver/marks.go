@@ -25,6 +25,13 @@ func (markRules) provesUnsent(m *metadata) bool { return m.BegunToken == "" && m
 // keepDoubt records nothing, because the mark stays open.
 func (markRules) keepDoubt(facts) {}
 
+func (markRules) endDoubt(f facts, m *metadata) { f[keyEnded] = m.BegunToken }
+
+// coverRescues and coverFetches record nothing, because only an open mark leaves doubt.
+func (markRules) coverRescues(facts, *metadata) {}
+
+func (markRules) coverFetches(facts, int) {}
+
 // attemptTokens tell on PostgreSQL whether an attempt began a request and recorded no outcome. Each attempt has a token of its own.
 //
 // An attempt does not end the doubt about another, even if River writes its facts after the other has begun: they name only its own token and, if its
@@ -68,7 +75,7 @@ func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
 		if a.mark == markWritten { // by an earlier statement, for a request that the client repeats
 			a.mark = markNone
 		}
-		return errOutdated
+		return errJobLost
 	}
 	a.mark = markWritten
 	return nil

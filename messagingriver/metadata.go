@@ -44,12 +44,25 @@ type metadata struct {
 	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
 	Cancelled bool `json:"cancelled,omitempty"`
 
-	// From the tokens on PostgreSQL, and from the counts on SQLite, doubtRules tell whether an attempt may have sent the message.
+	// From these, doubtRules tell whether an attempt may have sent the message. Jobs on PostgreSQL have only the tokens, and jobs on SQLite only the
+	// counts.
 	attemptTokens
 	attemptCounts
 
 	// Receipt is River's output of the job.
 	Receipt *messaging.Receipt `json:"output,omitempty"`
+}
+
+// decidedState returns the state in which a job that waits or runs ends without a further request or lookup, or "" if its outcome is not final.
+func (m *metadata) decidedState() rivertype.JobState {
+	switch {
+	case m.ResolvedSent:
+		return rivertype.JobStateCompleted
+	case m.ResolvedNotSent:
+		return rivertype.JobStateCancelled
+	default:
+		return m.EndsAs
+	}
 }
 
 // The keys that results change. Statements set these and others: begun, begun_at, resolved_sent, resolved_not_sent and cancelled.
@@ -64,15 +77,15 @@ const (
 	keyEndsAs         = "ends_as"
 	keyEnded          = "ended"
 	keyUnsent         = "unsent"
-	keyDecidedRescues = "answered"
-	keyDecidedFetches = "outcomes"
+	keyDecidedRescues = "decided_rescues"
+	keyDecidedFetches = "decided_fetches"
 	keyInDoubt        = "in_doubt"
 )
 
 // The members of the metadata that the decisions Resend and NotSent set, as arguments of the functions that make an object on both databases. The
 // decisions also end the doubt about every attempt before them.
 const (
-	setByBoth   = `'verdict', 'not sent', 'classes', NULL, 'unknown_since', NULL, 'in_doubt', NULL`
+	setByBoth   = `'verdict', 'not sent', 'classes', NULL, 'unknown_since', NULL`
 	setByResend = setByBoth + `, 'reason', '', 'ends_as', '', 'failures', 0, 'cancelled', NULL`
 	// The next worker ends the job, and has OnOutcome called.
 	setByNotSent = setByBoth + `, 'reason', ` + reasonOfNotSent + `, 'ends_as', 'cancelled'`

@@ -1,9 +1,16 @@
 package messagingriver
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// ErrNotMigrated is matched by the error of a method that does not find the tables of the outbox: call Migrate, or run "outbox migrate".
+var ErrNotMigrated = errors.New("messagingriver: the database has no outbox yet: run Migrate")
 
 // Migrate creates or updates River's tables, in their own schema on PostgreSQL, and adds the outbox's indexes. It does nothing if they are
-// up to date. Call it in one process at a time, before processes of the new version start. Before that, Insert and Start return an error.
+// up to date. Call it in one process at a time, before processes of the new version start. Until the first call, errors of Insert and Start match
+// ErrNotMigrated.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if o.database.isPostgres {
 		if err := o.createSchema(ctx); err != nil {

@@ -164,19 +164,42 @@ func TestInsertOfABadMessage(t *testing.T) {
 	require.False(t, isNew)
 }
 
-func TestInsertBeforeMigrateSaysSo(t *testing.T) {
+func TestErrorsBeforeMigrateMatchErrNotMigrated(t *testing.T) {
 	t.Parallel()
-	needsPostgres(t)
-	service := messagingtest.NewServer(t)
-	pool, schema := postgresPool(t, 2)
-	o, err := messagingriver.NewPostgres(pool, newClient(t, service), messagingriver.Options{Schema: schema})
-	require.NoError(t, err)
-	tx, err := pool.Begin(t.Context())
-	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // the test is over
-	_, err = o.Insert(t.Context(), tx, text("a"))
-	require.ErrorContains(t, err, "run Migrate")
-	require.ErrorContains(t, o.Start(t.Context()), "run Migrate")
-	_, err = o.Resolve(t.Context(), messagingriver.Drop, messagingriver.Key{Channel: "sms", Reference: "a"})
-	require.Equal(t, 1, strings.Count(err.Error(), "run Migrate"), err)
+	client := newClient(t, messagingtest.NewServer(t))
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		db := openPoolOfOne(t)
+		o, err := messagingriver.NewSQLite(db, client, messagingriver.Options{})
+		require.NoError(t, err)
+		tx, err := db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		_, insertErr := o.Insert(t.Context(), tx, text("a"))
+		require.NoError(t, tx.Rollback())
+		requireNotMigrated(t, o, insertErr)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		needsPostgres(t)
+		pool, schema := postgresPool(t, 2)
+		o, err := messagingriver.NewPostgres(pool, client, messagingriver.Options{Schema: schema})
+		require.NoError(t, err)
+		tx, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, insertErr := o.Insert(t.Context(), tx, text("a"))
+		require.NoError(t, tx.Rollback(t.Context()))
+		requireNotMigrated(t, o, insertErr)
+	})
+}
+
+// requireNotMigrated requires that the error of Insert, and those of other methods, say once that the outbox has no tables.
+func requireNotMigrated[TTx any](t *testing.T, o *messagingriver.Outbox[TTx], insertErr error) {
+	t.Helper()
+	startErr := o.Start(t.Context())
+	_, resolveErr := o.Resolve(t.Context(), messagingriver.Drop, messagingriver.Key{Channel: "sms", Reference: "a"})
+	_, statusErr := o.Status(t.Context())
+	for _, err := range []error{insertErr, startErr, resolveErr, statusErr} {
+		require.ErrorIs(t, err, messagingriver.ErrNotMigrated)
+		require.Equal(t, 1, strings.Count(err.Error(), "run Migrate"), err)
+	}
 }

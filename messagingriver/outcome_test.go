@@ -410,3 +410,55 @@ func refuseUpdates(t test, r rig, reference string) {
 	r.exec(t, `CREATE TRIGGER refuse BEFORE UPDATE ON JOBS FOR EACH ROW
 		WHEN (OLD.args->>'reference' = '`+reference+`') EXECUTE FUNCTION JOBS_refuse()`)
 }
+
+// A message whose outcome is final does not wait, although the call of OnOutcome cannot be enqueued yet.
+func TestRecordOfAMessageWhoseOutcomeCannotBeReported(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, r, got := newOutcomeRig(t)
+		allow := refuseOutcomeJobs(t, r)
+		service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("refused"))
+		r.start(t)
+		refused := awaitEnd(t, r, "refused")
+		require.Equal(t, cancelled, refused.EndsAs)
+		require.Equal(t, messaging.Refused, refused.Verdict)
+		require.Contains(t, refused.Reason, "422")
+
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("lost"))
+		lost := awaitEnd(t, r, "lost")
+		require.Equal(t, discarded, lost.EndsAs)
+		require.Equal(t, messaging.Unknown, lost.Verdict)
+		require.Zero(t, lost.DoubtEnds)
+
+		allow()
+		require.Empty(t, await(t, r, "refused", cancelled).EndsAs)
+		require.Empty(t, await(t, r, "lost", discarded).EndsAs)
+		require.Equal(t, messaging.Refused, got.await(t, "refused").Verdict)
+		require.Equal(t, messaging.Unknown, got.await(t, "lost").Verdict)
+	})
+}
+
+// awaitEnd returns the record of a message when its outcome is final and its job waits.
+func awaitEnd(t test, r rig, reference string) messagingriver.Record {
+	t.Helper()
+	var record messagingriver.Record
+	require.Eventually(t, func() bool {
+		record = show(t, r, reference)
+		return record.EndsAs != "" && record.State != running
+	}, patience, 20*time.Millisecond, reference)
+	return record
+}
+
+// refuseOutcomeJobs makes the database refuse the jobs that call OnOutcome, until allow is called.
+func refuseOutcomeJobs(t test, r rig) (allow func()) {
+	t.Helper()
+	if !t.isPostgres {
+		r.exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON JOBS WHEN NEW.kind = 'messaging_outcome' BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+		return func() { r.exec(t, "DROP TRIGGER refuse") }
+	}
+	r.exec(t, `CREATE FUNCTION JOBS_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`)
+	r.exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON JOBS FOR EACH ROW WHEN (NEW.kind = 'messaging_outcome') EXECUTE FUNCTION JOBS_refuse()`)
+	return func() { r.exec(t, "DROP TRIGGER refuse ON JOBS") }
+}

@@ -16,12 +16,8 @@ const (
 	isUnsentOnPostgres = `(` + isKnown + ` AND NOT ` + isRescuedInDoubtOnPostgres + `)`
 )
 
-// endDoubtOnPostgres are the members of the metadata by which a decision covers every attempt and rescue before it, as arguments of
-// jsonb_build_object.
-const endDoubtOnPostgres = `
-	'ended', COALESCE(metadata->>'begun', ''),
-	'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
-	'outcomes', COALESCE(array_length(attempted_by, 1), 0)`
+// endDoubtOnPostgres is the member of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
+const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', '')`
 
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
 func postgresStatements() statements {

@@ -25,10 +25,10 @@ type Record struct {
 	//
 	//	State                            Verdict           the message
 	//	any                              Accepted          was sent; final
-	//	available, scheduled, retryable  Refused, NotSent  was not sent, and waits, unless ResolvedNotSent is true: then it becomes cancelled
-	//	available, scheduled, retryable  Unknown           may have been sent, and is looked up
+	//	available, scheduled, retryable  Refused, NotSent  was not sent, and waits, unless EndsAs is set
+	//	available, scheduled, retryable  Unknown           may have been sent, and is looked up, unless EndsAs is set
 	//	pending                          not Accepted      was not sent, and waits: its campaign is paused
-	//	running                          not Accepted      may be sent at this moment
+	//	running                          not Accepted      may be sent at this moment, unless EndsAs is set
 	//	cancelled                        Refused, NotSent  was not sent, unless MayHaveBeenSent returns true; final
 	//	cancelled                        Unknown           may have been sent before it was dropped; final
 	//	discarded                        Refused, NotSent  was not sent, unless MayHaveBeenSent returns true; a person decides
@@ -38,6 +38,9 @@ type Record struct {
 	// resolved as Sent and has no receipt, it is "resolved as sent", followed by the reason before, if there was one. The library adds no number,
 	// text or secret to it.
 	Reason string `json:"reason,omitempty"`
+	// EndsAs is the state in which the message ends, if its outcome is final although its job still waits or runs: the call of OnOutcome could not be
+	// enqueued yet, or the message was resolved as Sent or NotSent. Then no further request or lookup is made. Otherwise EndsAs is empty.
+	EndsAs rivertype.JobState `json:"endsAs,omitempty"`
 	// ResolvedNotSent reports whether the message was resolved as NotSent: then no process sends it, even if State is available.
 	ResolvedNotSent bool `json:"resolvedNotSent,omitempty"`
 	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
@@ -100,11 +103,20 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		r.Receipt.Raw = nil // it is stored as null
 	}
 	r.setAttempts(row, &m)
-	isInDoubt := r.Verdict == messaging.Unknown && !m.UnknownSince.IsZero()
-	if isInDoubt && r.Finalized.IsZero() {
+	if r.Finalized.IsZero() {
+		r.EndsAs = m.decidedState()
+	}
+	if r.isInDoubt(&m) {
 		r.DoubtEnds = m.UnknownUntil
 	}
 	return r
+}
+
+// isInDoubt reports whether the outcome of the message is unknown, and may still become known.
+func (r *Record) isInDoubt(m *metadata) bool {
+	isUnknown := r.Verdict == messaging.Unknown && !m.UnknownSince.IsZero()
+	isFinal := !r.Finalized.IsZero() || r.EndsAs != ""
+	return isUnknown && !isFinal
 }
 
 // reasonOfRecord returns the reason of a message with a verdict. The metadata of an accepted message may hold the reason of an attempt or a

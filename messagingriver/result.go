@@ -59,10 +59,10 @@ func resolvedResult() result {
 }
 
 // decidedResult returns the result for a message whose outcome is in its metadata: no attempt after the outcome made a request.
-func decidedResult(m *metadata, state rivertype.JobState) result {
+func (o *Outbox[TTx]) decidedResult(m *metadata, state rivertype.JobState) result {
 	r := finalResult(state, m.Reason)
 	r.facts[keyEndsAs] = "" // unless OnOutcome cannot be called again
-	r.facts[keyDecidedRescues] = m.Rescues
+	o.doubt.coverRescues(r.facts, m)
 	return r
 }
 
@@ -93,8 +93,8 @@ func unsentResult(job *river.Job[messageArgs], m *metadata, r result) result {
 }
 
 // lostResult returns the result for a job that another attempt may have. It says nothing about the message, and its queue stays as it is: River
-// would write the facts over those of the other attempt. Outbox.work adds keyDecidedFetches alone: its value is too low for a later fetch, so it
-// cannot end the doubt about that fetch.
+// would write the facts over those of the other attempt. On SQLite, Outbox.work adds the number of fetches alone: it is too low for a later fetch,
+// so it cannot end the doubt about that fetch.
 func lostResult(wait time.Duration) result {
 	return result{state: rivertype.JobStateScheduled, wait: wait, keepsProbing: true, facts: facts{}}
 }

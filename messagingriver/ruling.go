@@ -50,136 +50,118 @@ func (a *attempt) classify(err error, breakerOpen bool) ruling {
 		return ruling{action: actionComplete, channel: effectWorks, recordedVerdict: verdictAccepted}
 	}
 	f := newFailure(err, a.progress.hasEntered(), breakerOpen)
-	effect := f.channelEffect()
-	messageAction, messageWait := f.messageAction(effect)
-	return ruling{
-		action:          messageAction,
-		messageWait:     messageWait,
-		channel:         effect,
-		channelWait:     f.wait,
-		recordedVerdict: f.recordedVerdict(messageAction),
-		reason:          f.reason(),
-		classes:         f.classes(),
-	}
+	rule := f.rule()
+	rule.channelWait = f.wait
+	rule.recordedVerdict = f.recordedVerdict(rule.action)
+	rule.reason = f.reason()
+	rule.classes = f.classes()
+	return rule
 }
 
-// channelEffect returns what a failed attempt shows about its channel. In this and the functions below, the first case that applies decides.
-func (f *failure) channelEffect() channelEffect {
-	switch {
-	case !f.hasEntered:
-		return f.unsentEffect()
-	case f.verdict == messaging.Refused:
-		return f.refusedEffect()
-	case !f.breakerOpen: // a single failure may be by chance
-		return effectNone
-	case f.verdict == messaging.NotSent: // the message can be sent again, so it can probe
-		return effectHeldBack
-	default: // the message must be looked up, so another probes
-		return effectSuspected
-	}
-}
-
-// unsentEffect is channelEffect for an attempt whose request never began.
-func (f *failure) unsentEffect() channelEffect {
-	switch {
-	case f.stop != nil, f.isDenied, f.isPostponed: // the outbox, the client or a guard decided about this message alone
-		return effectNone
-	case f.breakerOpen, f.is(messaging.ErrBreakerOpen): // earlier messages failed
-		return effectHeldBack
-	case f.concernsAccount: // no token can be had
-		return effectHeldBack
-	case f.is(context.Canceled), f.is(context.DeadlineExceeded): // the attempt was ended from outside
-		return effectNone
-	case f.clientCannotSend: // no other message can be sent either
-		return effectHeldBack
-	default: // the failure may pass, or a function of the program failed
-		return effectNone
-	}
-}
-
-// refusedEffect is channelEffect for a message that the service refused.
-func (f *failure) refusedEffect() channelEffect {
-	switch {
-	case f.is(messaging.ErrDuplicate): // the message is looked up
-		return effectNone
-	case f.concernsAccount && f.isAmbiguous: // the service may have this message, so another probes
-		return effectSuspected
-	case f.concernsAccount: // the service would refuse every message
-		return effectHeldBack
-	case f.isRetryable && f.breakerOpen: // the service refuses one message after the other
-		return effectHeldBack
-	case f.isRetryable && f.concernsRecipient: // messages to others can be sent
-		return effectWorks
-	case f.isRetryable && f.is(messaging.ErrRateLimited): // the limit is for all messages
-		return effectHeldBack
-	case f.isRetryable: // the service may refuse this message alone
-		return effectNone
-	case f.mayConcernAccount(): // another message shows whether the service works
-		return effectSuspected
-	default: // the service works, and refuses this message for good
-		return effectWorks
-	}
-}
-
-// messageAction returns what happens to the message of a failed attempt, and how long it waits, if it does.
-func (f *failure) messageAction(effect channelEffect) (action, time.Duration) {
-	switch {
-	case effect == effectHeldBack: // it waits with all other messages of the channel
-		return actionSnooze, f.wait
-	case !f.hasEntered:
-		return f.unsentAction()
-	case f.verdict == messaging.Refused:
-		return f.refusedAction()
-	case f.verdict == messaging.NotSent: // the failure counts, because it may be the message's own
-		return actionRetry, f.retryWait
-	default: // the outcome is unknown
-		return actionLookUp, 0
-	}
-}
-
-// unsentAction is messageAction for an attempt whose request never began, so that the message was not sent, regardless of the error.
-func (f *failure) unsentAction() (action, time.Duration) {
+// rule returns what a failed attempt means for its message and its channel. It has a function for each phase in which an attempt can fail; in each of
+// these, the first case that applies decides.
+func (f *failure) rule() ruling {
 	switch {
 	case f.stop != nil:
-		return f.stopAction()
-	case f.isDenied: // by a guard, or because it is invalid
-		return actionCancel, 0
-	case f.isPostponed: // by a guard
-		return actionSnooze, f.guardWait
-	case f.is(context.Canceled): // the process stops, or the turn at the rate limit came too late
-		return actionSnooze, 0
-	case f.isRetryable, f.is(context.DeadlineExceeded): // the attempt failed in a way that may pass, or took too long
-		return actionSnooze, f.wait
-	default: // a function of the program panicked, or returned an error that says nothing
-		return actionRetry, f.retryWait
+		return f.ruleOnStop()
+	case !f.hasEntered:
+		return f.ruleBeforeRequest()
+	case f.verdict == messaging.Refused:
+		return f.ruleOnRefusal()
+	default:
+		return f.ruleAfterRequest()
 	}
 }
 
-// stopAction is messageAction for an attempt whose request the outbox did not let begin.
-func (f *failure) stopAction() (action, time.Duration) {
+// holdBack has the message wait with all other messages of the channel, and probe it.
+func (f *failure) holdBack() ruling {
+	return ruling{action: actionSnooze, messageWait: f.wait, channel: effectHeldBack}
+}
+
+// retry counts the failure, because it may be the message's own.
+func (f *failure) retry(effect channelEffect) ruling {
+	return ruling{action: actionRetry, messageWait: f.retryWait, channel: effect}
+}
+
+// snooze has this message alone wait. The failure shows nothing about the channel.
+func snooze(wait time.Duration) ruling {
+	return ruling{action: actionSnooze, messageWait: wait, channel: effectNone}
+}
+
+// ruleOnStop is for a request that the outbox did not let begin.
+func (f *failure) ruleOnStop() ruling {
 	switch f.stop {
 	case ErrExpired: //nolint:errorlint // stopOf returns the errors themselves
-		return actionCancel, 0
-	case errOutdated: // another attempt may have the job
-		return actionSnooze, 0
+		return ruling{action: actionCancel, channel: effectNone}
+	case errClaimOld, errAbandoned, errJobLost: // another attempt may have the job
+		return snooze(0)
 	case errHalted: // this process paused the channel while the attempt was under way
-		return actionSnooze, haltLength
+		return snooze(haltLength)
 	default: // errUnconfirmed: the database may be back soon
-		return actionSnooze, f.wait
+		return snooze(f.wait)
 	}
 }
 
-// refusedAction is messageAction for a message that the service refused.
-func (f *failure) refusedAction() (action, time.Duration) {
+// ruleBeforeRequest is for a request that never began for another reason, so that the message was not sent, regardless of the error.
+func (f *failure) ruleBeforeRequest() ruling {
+	switch {
+	case f.isDenied: // by a guard, or because it is invalid
+		return ruling{action: actionCancel, channel: effectNone}
+	case f.isPostponed: // by a guard
+		return snooze(f.guardWait)
+	case f.breakerOpen, f.is(messaging.ErrBreakerOpen): // earlier messages failed
+		return f.holdBack()
+	case f.concernsAccount: // no token can be had
+		return f.holdBack()
+	case f.is(context.Canceled): // the process stops, or the turn at the rate limit came too late
+		return snooze(0)
+	case f.is(context.DeadlineExceeded): // the attempt took too long
+		return snooze(f.wait)
+	case f.clientCannotSend: // no other message can be sent either
+		return f.holdBack()
+	case f.isRetryable: // the attempt failed in a way that may pass
+		return snooze(f.wait)
+	default: // a function of the program panicked, or returned an error that says nothing
+		return f.retry(effectNone)
+	}
+}
+
+// ruleOnRefusal is for a message that the service refused.
+func (f *failure) ruleOnRefusal() ruling {
 	switch {
 	case f.is(messaging.ErrDuplicate): // the service has the message already
-		return actionLookUp, 0
-	case f.isRetryable: // this message may be accepted later
-		return actionRetry, f.retryWait
+		return ruling{action: actionLookUp, channel: effectNone}
+	case f.concernsAccount && f.isAmbiguous: // the service may have this message, so another probes
+		return ruling{action: actionCancel, channel: effectSuspected}
+	case f.concernsAccount: // the service would refuse every message
+		return f.holdBack()
+	case f.isRetryable && f.breakerOpen: // the service refuses one message after the other
+		return f.holdBack()
+	case f.isRetryable && f.concernsRecipient: // messages to others can be sent
+		return f.retry(effectWorks)
+	case f.isRetryable && f.is(messaging.ErrRateLimited): // the limit is for all messages
+		return f.holdBack()
+	case f.isRetryable: // the service may refuse this message alone
+		return f.retry(effectNone)
 	case f.mayConcernAccount(): // another message probes, and then this one is sent again
-		return actionSnooze, time.Second
-	default: // the service refuses this message for good
-		return actionCancel, 0
+		return ruling{action: actionSnooze, messageWait: time.Second, channel: effectSuspected}
+	default: // the service works, and refuses this message for good
+		return ruling{action: actionCancel, channel: effectWorks}
+	}
+}
+
+// ruleAfterRequest is for a request that may have begun, and that the service did not refuse: the message was not sent, or its outcome is unknown.
+func (f *failure) ruleAfterRequest() ruling {
+	isUnsent := f.verdict == messaging.NotSent
+	switch {
+	case isUnsent && f.breakerOpen: // the message can be sent again, so it can probe
+		return f.holdBack()
+	case isUnsent: // a single failure may be by chance
+		return f.retry(effectNone)
+	case f.breakerOpen: // the message must be looked up, so another probes
+		return ruling{action: actionLookUp, channel: effectSuspected}
+	default:
+		return ruling{action: actionLookUp, channel: effectNone}
 	}
 }
 

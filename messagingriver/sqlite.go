@@ -36,7 +36,7 @@ const (
 	//
 	//   - A lookup that left the message in doubt. The job was rescued, or its verdict is unknown, and it waits in the queue of lookups.
 	//   - An unknown verdict. isUnknownOnSQLite and isUnsentOnSQLite ask about it, too.
-	isRescuedInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
+	isRescuedInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'decided_rescues', 0))`
 	// isUnknownOnSQLite holds for a message that an attempt may have sent, if no worker has it.
 	isUnknownOnSQLite = `(metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubtOnSQLite + `)`
 	// isUnsentOnSQLite holds for a message that no attempt may have sent, if it waits.
@@ -45,9 +45,9 @@ const (
 
 // endDoubtOnSQLite are the members of the metadata by which a decision covers every attempt and rescue before it, as arguments of json_object.
 const endDoubtOnSQLite = `
-	'ended', COALESCE(metadata->>'begun', ''),
-	'answered', COALESCE(metadata->>'river:rescue_count', 0),
-	'outcomes', json_array_length(COALESCE(attempted_by, '[]'))`
+	'in_doubt', NULL,
+	'decided_rescues', COALESCE(metadata->>'river:rescue_count', 0),
+	'decided_fetches', json_array_length(COALESCE(attempted_by, '[]'))`
 
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
 func sqliteStatements() statements {

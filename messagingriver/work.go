@@ -53,11 +53,8 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 	if m.ResolvedSent {
 		return resolvedResult()
 	}
-	if m.ResolvedNotSent {
-		return decidedResult(&m, rivertype.JobStateCancelled)
-	}
-	if m.EndsAs != "" {
-		return decidedResult(&m, m.EndsAs)
+	if state := m.decidedState(); state != "" {
+		return o.decidedResult(&m, state)
 	}
 	if m.Verdict == verdictAccepted { // the outcome was recorded late
 		return finalResult(rivertype.JobStateCompleted, "")
@@ -67,7 +64,7 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) res
 		return o.lookUp(ctx, job, &m)
 	}
 	r := o.workUnsent(ctx, job, &m)
-	r.facts[keyDecidedFetches] = fetches // if the outcome of this one is unknown, the verdict says so
+	o.doubt.coverFetches(r.facts, fetches)
 	return r
 }
 

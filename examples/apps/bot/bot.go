@@ -4,13 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -36,7 +34,8 @@ type bot struct {
 	callback  string // where the service reports delivery
 }
 
-// open opens the bot in a database, and serves its callbacks. On SQLite it creates the tables. The caller must close the bot.
+// open opens the bot in a database, and serves its callbacks and the readiness probe. On SQLite it creates the tables. The caller must close the
+// bot.
 func open(ctx context.Context, in settings) (*bot, error) {
 	b := &bot{logger: slog.Default(), sender: in.sender, channelID: in.channelID}
 	if err := b.connect(ctx, in.database); err != nil {
@@ -96,6 +95,7 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
+	b.HandleFunc("GET /healthz", health(b.outbox))
 	return b.serveHooks(in)
 }
 
@@ -125,20 +125,6 @@ func (b *bot) createTables(ctx context.Context) error {
 	return err
 }
 
-// explain adds to an error of the database, which is not nil, what to do if tables are missing.
-func explain(err error) error {
-	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	code := ""
-	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
-		code = refusal.Code
-	}
-	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
-	if isMissing || code == undefinedTable || code == undefinedSchema {
-		return fmt.Errorf("the database has no tables yet: run: bot migrate: %w", err)
-	}
-	return err
-}
-
 // close closes the database. Everything is committed.
 func (b *bot) close() {
 	_ = b.db.Close()
@@ -155,7 +141,7 @@ func (b *bot) serveHooks(in settings) error {
 		webhook.WithStatuses(b.report), // of chat app 2's platform, which come to /hooks/chatapp2
 		webhook.WithPreferences(b.notePreference),
 		webhook.WithHook(webhook.LogHook(b.logger)),
-		webhook.WithHook(b.errorHook()),
+		webhook.WithHook(errorHook()),
 	)
 	if err != nil {
 		return err
@@ -166,17 +152,6 @@ func (b *bot) serveHooks(in settings) error {
 	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
 	b.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
-}
-
-// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything. It skips an
-// event that another call is handling, and one that a handler asked to get again later.
-func (b *bot) errorHook() webhook.Hook {
-	return webhook.Hook{End: func(ctx context.Context, r webhook.Result) {
-		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
-		if r.StatusCode >= http.StatusInternalServerError && !isExpected {
-			b.logger.ErrorContext(ctx, "bot: an event was not handled", "id", r.ID, "error", r.Err)
-		}
-	}}
 }
 
 // prune deletes old events, old replies and closed windows. Open questions stay.

@@ -30,8 +30,8 @@ func runDemo(ctx context.Context, service *messagingtest.Server) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- serve(ctx, listener, in) }()
+	end := make(chan error, 1)
+	go func() { end <- serve(ctx, listener, in) }()
 	playing, cancel := context.WithTimeout(ctx, time.Minute) // serve may have failed
 	defer cancel()
 	err = play(playing, service, in.url)
@@ -39,7 +39,7 @@ func runDemo(ctx context.Context, service *messagingtest.Server) error {
 		err = nil
 	}
 	stop()
-	return errors.Join(err, <-served)
+	return errors.Join(err, <-end)
 }
 
 const demoSecret = "secret-of-a-demo"

@@ -4,7 +4,8 @@
 //
 //	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start
-//	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, until it is stopped
+//	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, and says at /healthz
+//	                                      whether it is ready, until it is stopped
 //	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
 //	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered
 //
@@ -22,13 +23,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -67,6 +72,34 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	return run(ctx, in)
+}
+
+// listenAndServe serves the bot at its address until the context ends.
+func listenAndServe(ctx context.Context, in settings) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, listener, in)
+}
+
+// serve opens the bot, and serves it on a listener until the context ends.
+func serve(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	b, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	err = b.outbox.Start(ctx)
+	if errors.Is(err, messagingriver.ErrNotMigrated) {
+		return fmt.Errorf("run: bot migrate: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	prune := task{name: "prune", interval: time.Hour, do: b.prune}
+	return serveOn(ctx, listener, &b.ServeMux, b.outbox, prune)
 }
 
 // settings differ between installations.

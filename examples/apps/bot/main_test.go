@@ -613,6 +613,26 @@ func TestServeNeedsTheTablesOnPostgres(t *testing.T) {
 	require.ErrorContains(t, serve(t.Context(), listener, in), "run: bot migrate: messagingriver")
 }
 
+// The readiness probe passes while the outbox works.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	in, err := demoSettings(newDatabase(t), "http://127.0.0.1:1", messagingtest.NewServer(t))
+	require.NoError(t, err)
+	b, err := open(t.Context(), in)
+	require.NoError(t, err)
+	defer b.close()
+	status := func() int {
+		w := httptest.NewRecorder()
+		b.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		return w.Code
+	}
+	assert.Equal(t, http.StatusServiceUnavailable, status())
+	require.NoError(t, b.outbox.Start(t.Context()))
+	assert.Equal(t, http.StatusOK, status())
+	require.NoError(t, b.outbox.Stop(t.Context()))
+	assert.Equal(t, http.StatusServiceUnavailable, status())
+}
+
 // If the server fails, no task goes on: the database is closed. The test does not run in parallel with others, whose goroutines go on.
 func TestServeFails(t *testing.T) {
 	before := goleak.IgnoreCurrent()

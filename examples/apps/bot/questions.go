@@ -22,7 +22,7 @@ func printQuestions(ctx context.Context, in settings, w io.Writer) error {
 	defer b.close()
 	rows, err := b.db.QueryContext(ctx, "SELECT reference, asked, channel, person, question FROM bot_reply WHERE "+isOpen+" ORDER BY asked")
 	if err != nil {
-		return explain(err)
+		return explainMissing(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has the error
 	for rows.Next() {
@@ -50,7 +50,7 @@ func closeQuestions(ctx context.Context, in settings, references []string) error
 	for _, reference := range references {
 		result, err := b.db.ExecContext(ctx, "DELETE FROM bot_reply WHERE reference = $1 AND "+isOpen, reference)
 		if err != nil {
-			return explain(err)
+			return explainMissing(err)
 		}
 		deleted, err := result.RowsAffected()
 		if err != nil {
@@ -61,4 +61,9 @@ func closeQuestions(ctx context.Context, in settings, references []string) error
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// explainMissing adds what to do to an error of the table of the replies, which may not exist.
+func explainMissing(err error) error {
+	return fmt.Errorf("%w; if the database has no tables yet, run: bot migrate", err)
 }

@@ -46,7 +46,9 @@ func addReply(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	return err
 }
 
-// countReplies returns how many replies to a person were enqueued after a time.
+// countReplies returns how many replies to a person were enqueued after a time. It needs no lock: Book.Note has locked the conversation with the person
+// until the transaction ends, so their messages on a channel are counted one after the other. At the same moment, messages on two channels may get
+// one reply too many, which does not matter: the limit only has to end a loop of two bots.
 func countReplies(ctx context.Context, tx *sql.Tx, person string, after time.Time) (count int, err error) {
 	const query = "SELECT COUNT(*) FROM bot_reply WHERE person = $1 AND asked > $2 AND answer <> '' AND reference NOT LIKE '" + prefixConfirmation + "%'"
 	err = tx.QueryRowContext(ctx, query, person, after.Unix()).Scan(&count)

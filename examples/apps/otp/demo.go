@@ -64,22 +64,22 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 	in.url = "http://" + listener.Addr().String()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- serve(serving, listener, in) }()
+	end := make(chan error, 1)
+	go func() { end <- serve(serving, listener, in) }()
 	err = play(ctx, service, in.url)
 	stop()
-	return errors.Join(<-served, err)
+	return errors.Join(<-end, err)
 }
 
 // play plays three people and the service. The first one is reached over chat app 2, the second one is refused there, and the phone of the third
 // one is off, so that no report comes.
 func play(ctx context.Context, service *messagingtest.Server, base string) error {
-	const refused = "+639181234567"
-	service.SetFault("chatapp2", refused, messagingtest.FaultCode("131026"))
+	const unreachable = "+639181234567"
+	service.SetFault("chatapp2", unreachable, messagingtest.FaultCode("131026"))
 	if err := logIn(ctx, service, base, "+639171234567", 1); err != nil {
 		return err
 	}
-	if err := logIn(ctx, service, base, refused, 1); err != nil {
+	if err := logIn(ctx, service, base, unreachable, 1); err != nil {
 		return err
 	}
 	return logIn(ctx, service, base, "+639191234567", 2)
@@ -97,11 +97,11 @@ func logIn(ctx context.Context, service *messagingtest.Server, base, number stri
 			return err
 		}
 	}
-	verified, err := post(ctx, base+"/codes/verify", url.Values{"challenge": {challenge}, "code": {last.Code()}})
+	verifiedNumber, err := post(ctx, base+"/codes/verify", url.Values{"challenge": {challenge}, "code": {last.Code()}})
 	if err != nil {
 		return err
 	}
-	fmt.Println(verified, "logs in with a code of", last.Channel)
+	fmt.Println(verifiedNumber, "logs in with a code of", last.Channel)
 	return nil
 }
 

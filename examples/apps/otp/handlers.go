@@ -41,7 +41,7 @@ func (o *otp) serveStatus(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveVerify responds with the number that the code was sent to. Log in that number, and never one of a form: a stranger could verify a code of
-// his own, and name the number of another person.
+// his own, and name the number of another person. A code is verified once, even if the response is lost: then the person asks for another code.
 func (o *otp) serveVerify(w http.ResponseWriter, r *http.Request) {
 	number, err := o.verify(r.Context(), r.PostFormValue("challenge"), r.PostFormValue("code"))
 	respond(w, r, http.StatusOK, number, err)

@@ -5,8 +5,9 @@
 //
 //	go run ./examples/apps/otp            sends three codes on a test server, and ends
 //	go run ./examples/apps/otp migrate    creates the tables, or updates those of the outbox: run it once, before the processes of a new version start
-//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/status, and takes delivery
-//	                                      reports at /hooks/delivery and /hooks/chatapp2, until it is stopped
+//	go run ./examples/apps/otp serve      sends codes at /codes, verifies them at /codes/verify, shows their status at /codes/status, takes delivery
+//	                                      reports at /hooks/delivery and /hooks/chatapp2, and says at /healthz whether it is ready, until it is
+//	                                      stopped
 //
 // The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
 // webhook.NewReceiverFromEnv), and
@@ -21,7 +22,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -56,6 +59,35 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	return run(ctx, in)
+}
+
+// listenAndServe serves codes at the address of the program until the context ends.
+func listenAndServe(ctx context.Context, in settings) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, listener, in)
+}
+
+// serve opens the program, and serves it on a listener until the context ends.
+func serve(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	o, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	err = o.outbox.Start(ctx)
+	if errors.Is(err, messagingriver.ErrNotMigrated) {
+		return fmt.Errorf("run: otp migrate: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	enqueue := task{name: "enqueue SMS", interval: time.Second, do: o.enqueueDue}
+	prune := task{name: "prune", interval: 10 * time.Minute, do: o.prune}
+	return serveOn(ctx, listener, &o.ServeMux, o.outbox, enqueue, prune)
 }
 
 // settings differ between installations.

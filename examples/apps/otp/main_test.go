@@ -174,17 +174,17 @@ func (p *program) next(number, channel string) messagingtest.Sent {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
-	sent, err := p.service.WaitFor(ctx, number)
+	message, err := p.service.WaitFor(ctx, number)
 	require.NoError(p.t, err)
-	require.Equal(p.t, channel, sent.Channel)
-	return sent
+	require.Equal(p.t, channel, message.Channel)
+	return message
 }
 
 // report has the service report on a message, and returns the statuses of the responses.
-func (p *program) report(sent messagingtest.Sent, status string, options ...messagingtest.CallOption) []int {
+func (p *program) report(message messagingtest.Sent, status string, options ...messagingtest.CallOption) []int {
 	p.t.Helper()
 	var statuses []int
-	for _, result := range p.service.ReportDelivery(p.t.Context(), sent.ID, status, options...) {
+	for _, result := range p.service.ReportDelivery(p.t.Context(), message.ID, status, options...) {
 		require.NoError(p.t, result.Err)
 		statuses = append(statuses, result.StatusCode)
 	}
@@ -227,8 +227,8 @@ func TestRunNeedsAMigratedDatabase(t *testing.T) {
 	require.NoError(t, migrate(t.Context(), in))
 	require.NoError(t, run(t.Context(), service, in))
 	var channels []string
-	for _, sent := range service.Sent() {
-		channels = append(channels, sent.Channel)
+	for _, message := range service.Sent() {
+		channels = append(channels, message.Channel)
 	}
 	assert.Equal(t, []string{"chatapp2", "sms", "chatapp2", "sms"}, channels)
 }
@@ -255,14 +255,14 @@ func TestCodeArrivesOverTheChatAppAndIsUsedOnce(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
-			sent := p.next(ana, "chatapp2")
+			message := p.next(ana, "chatapp2")
 			p.waitForStatus(challenge, "sent")
-			require.Equal(t, []int{http.StatusOK}, p.report(sent, "delivered"))
+			require.Equal(t, []int{http.StatusOK}, p.report(message, "delivered"))
 			p.waitForStatus(challenge, "delivered")
-			status, number := p.verify(challenge, sent.Code())
+			status, number := p.verify(challenge, message.Code())
 			assert.Equal(t, http.StatusOK, status)
 			assert.Equal(t, ana, number)
-			status, _ = p.verify(challenge, sent.Code())
+			status, _ = p.verify(challenge, message.Code())
 			assert.Equal(t, http.StatusGone, status)
 			status, _ = p.status(challenge)
 			assert.Equal(t, http.StatusGone, status)
@@ -281,10 +281,10 @@ func TestRefusedChatMessageIsFollowedByAnSMSAtOnce(t *testing.T) {
 			for number, code := range map[string]string{"+639171234561": "131026", "+639171234562": "131050"} { // unreachable, no marketing
 				service.SetFault("chatapp2", number, messagingtest.FaultCode(code))
 				challenge := p.ask(number)
-				sent := p.next(number, "sms")
-				assert.Equal(t, "ACME", sent.From)
+				message := p.next(number, "sms")
+				assert.Equal(t, "ACME", message.From)
 				p.waitForStatus(challenge, "sent")
-				status, verified := p.verify(challenge, sent.Code())
+				status, verified := p.verify(challenge, message.Code())
 				assert.Equal(t, http.StatusOK, status)
 				assert.Equal(t, number, verified)
 			}
@@ -371,13 +371,13 @@ func TestNoSMSOnceThePersonHasTheCode(t *testing.T) {
 			for i, status := range []string{"delivered", "read", "used"} {
 				number := fmt.Sprint(ana, i)
 				challenge := p.ask(number)
-				sent := p.next(number, "chatapp2")
+				message := p.next(number, "chatapp2")
 				if status == "used" {
-					p.verify(challenge, sent.Code())
+					p.verify(challenge, message.Code())
 					continue
 				}
-				p.report(sent, status)
-				p.report(sent, "failed", messagingtest.WithErrorCode("131026")) // after a delivery it is wrong
+				p.report(message, status)
+				p.report(message, "failed", messagingtest.WithErrorCode("131026")) // after a delivery it is wrong
 			}
 			p.endWait()
 			assert.Zero(t, p.countSMS())
@@ -450,13 +450,13 @@ func TestAmbiguousReportChangesNothing(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
-			sent := p.next(ana, "chatapp2")
+			message := p.next(ana, "chatapp2")
 			p.waitForStatus(challenge, "sent")
 			for _, status := range []string{"failed", "delivered"} {
 				report := messagingtest.DeliveryReport{
-					Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, At: time.Now(), Extra: url.Values{"status": {"sent"}},
+					Status: status, ID: message.ID, ReferenceID: message.ReferenceID, At: time.Now(), Extra: url.Values{"status": {"sent"}},
 				}
-				for _, result := range service.CallWebhook(t.Context(), sent.CallbackURL, report) {
+				for _, result := range service.CallWebhook(t.Context(), message.CallbackURL, report) {
 					require.NoError(t, result.Err)
 					assert.Equal(t, http.StatusOK, result.StatusCode)
 				}
@@ -559,14 +559,14 @@ func TestReportWithAZeroByteBlocksNoOther(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
-			sent := p.next(ana, "chatapp2")
+			message := p.next(ana, "chatapp2")
 			for _, bad := range []messagingtest.DeliveryReport{
-				{ReferenceID: sent.ReferenceID + "\x00", Status: "failed"},
-				{ID: sent.ID + "\x00", Status: "failed"},
+				{ReferenceID: message.ReferenceID + "\x00", Status: "failed"},
+				{ID: message.ID + "\x00", Status: "failed"},
 			} {
 				service.CallWebhook(t.Context(), p.base+"/hooks/delivery?key=secret-of-a-demo", bad)
 			}
-			p.report(sent, "delivered")
+			p.report(message, "delivered")
 			p.waitForStatus(challenge, "delivered")
 			assert.Zero(t, p.countSMS())
 		})
@@ -635,8 +635,8 @@ func (p *program) countCodes() int {
 // countSent returns how many messages the service has sent over a channel.
 func (p *program) countSent(channel string) int {
 	n := 0
-	for _, sent := range p.service.Sent() {
-		if sent.Channel == channel {
+	for _, message := range p.service.Sent() {
+		if message.Channel == channel {
 			n++
 		}
 	}
@@ -690,7 +690,7 @@ func TestFiveWrongTries(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
-			sent := p.next(ana, "chatapp2")
+			message := p.next(ana, "chatapp2")
 			var mu sync.Mutex
 			responses := map[int]int{}
 			var tries sync.WaitGroup
@@ -704,7 +704,7 @@ func TestFiveWrongTries(t *testing.T) {
 			}
 			tries.Wait()
 			assert.Equal(t, map[int]int{http.StatusForbidden: maxTries, http.StatusGone: 3 * maxTries}, responses)
-			status, _ := p.verify(challenge, sent.Code())
+			status, _ := p.verify(challenge, message.Code())
 			assert.Equal(t, http.StatusGone, status)
 			var isSMSDue bool
 			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT sms_due IS NOT NULL FROM code").Scan(&isSMSDue))
@@ -894,11 +894,11 @@ func TestExpiredCode(t *testing.T) {
 			service := messagingtest.NewServer(t)
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
-			sent := p.next(ana, "chatapp2")
+			message := p.next(ana, "chatapp2")
 			_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1")
 			require.NoError(t, err)
 			p.endWait()
-			status, _ := p.verify(challenge, sent.Code())
+			status, _ := p.verify(challenge, message.Code())
 			assert.Equal(t, http.StatusGone, status)
 			assert.Zero(t, p.countSMS())
 			p.ask("+639181234567")
@@ -1021,6 +1021,32 @@ func TestResponseDoesNotRepeatTheQuery(t *testing.T) {
 	}
 }
 
+// The readiness probe passes while the outbox works.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	in := databases(t)["SQLite"]
+	p := startProgram(t, in, service, never)
+	p.ask(ana) // once it serves
+	status, _ := call(t, http.MethodGet, p.base+"/healthz", nil)
+	assert.Equal(t, http.StatusOK, status)
+	w := httptest.NewRecorder()
+	p.o.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil)) // its outbox was not started
+	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+}
+
+// The programs are copied one by one, so each has the file.
+func TestServerIsTheSameInEachProgram(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("server.go")
+	require.NoError(t, err)
+	for _, name := range []string{"bot", "shop"} {
+		other, err := os.ReadFile(filepath.Join("..", name, "server.go"))
+		require.NoError(t, err)
+		assert.Equal(t, string(own), string(other), name)
+	}
+}
+
 // Without a database the page may try again, and nothing is sent.
 func TestDatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -1049,20 +1075,21 @@ func TestLogHasNoNumbersAndNoCodes(t *testing.T) {
 	service.SetFault("chatapp2", ana, messagingtest.FaultAcceptThenDrop())
 	p := startProgram(t, databases(t)["SQLite"], service, time.Second)
 	challenge := p.ask(ana)
-	sent := p.next(ana, "chatapp2")
+	message := p.next(ana, "chatapp2")
 	p.waitForStatus(challenge, "refused")
 	p.verify(challenge, "wrong")
 	_, err := p.o.db.ExecContext(t.Context(), "ALTER TABLE code RENAME TO hidden")
 	require.NoError(t, err)
-	assert.Equal(t, []int{http.StatusInternalServerError}, p.report(sent, "delivered"))
+	assert.Equal(t, []int{http.StatusInternalServerError}, p.report(message, "delivered"))
 	_, err = p.o.db.ExecContext(t.Context(), "ALTER TABLE hidden RENAME TO code")
 	require.NoError(t, err)
 	text := log.String()
 	assert.Contains(t, text, "is unknown: ")
 	assert.Contains(t, text, "is refused: ")
-	assert.Contains(t, text, "was not handled: ")
+	assert.Contains(t, text, `msg="an event was not handled" id=`)
+	assert.Contains(t, text, "no such table: code")
 	assert.NotContains(t, text, strings.TrimPrefix(ana, "+"))
-	assert.NotContains(t, text, sent.Code())
+	assert.NotContains(t, text, message.Code())
 	assert.NotContains(t, text, challenge)
 	assert.NotContains(t, text, "secret-of-a-demo")
 }
@@ -1161,20 +1188,20 @@ func TestKillLosesAndRepeatsNothing(t *testing.T) {
 				assert.Equal(t, challenges[i], k.askUntilAccepted(numbers[i], request), "as if the response had been lost")
 			}
 			for i, number := range numbers {
-				sent, err := service.WaitFor(t.Context(), number)
+				message, err := service.WaitFor(t.Context(), number)
 				require.NoError(t, err)
 				if i%2 == 0 {
 					continue
 				}
-				status, verified := k.verify(challenges[i], sent.Code())
+				status, verified := k.verify(challenges[i], message.Code())
 				assert.Equal(t, http.StatusOK, status)
 				assert.Equal(t, number, verified)
 			}
 			hasSMS := func() bool { return k.countSent("sms") >= people/2 } // of those who have not used their codes
 			require.Eventually(t, hasSMS, time.Minute, 50*time.Millisecond)
 			counts := map[string]int{}
-			for _, sent := range service.Sent() {
-				counts[sent.Channel+" "+sent.To]++
+			for _, message := range service.Sent() {
+				counts[message.Channel+" "+message.To]++
 			}
 			for message, n := range counts {
 				assert.Equal(t, 1, n, message)

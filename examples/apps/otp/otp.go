@@ -4,14 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"log"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -33,7 +30,7 @@ type otp struct {
 	callback string        // where the service reports delivery
 }
 
-// open opens the program in a database with tables, and serves its forms and callbacks. The caller must close the program.
+// open opens the program in a database with tables, and serves its forms, callbacks and the readiness probe. The caller must close the program.
 func open(ctx context.Context, in settings) (*otp, error) {
 	o := &otp{sender: in.sender, smsAfter: in.smsAfter}
 	if err := o.connect(ctx, in.databaseURL); err != nil {
@@ -43,6 +40,7 @@ func open(ctx context.Context, in settings) (*otp, error) {
 		o.close()
 		return nil, err
 	}
+	o.HandleFunc("GET /healthz", health(o.outbox))
 	o.HandleFunc("POST /codes", o.serveSend)
 	o.HandleFunc("POST /codes/status", o.serveStatus)
 	o.HandleFunc("POST /codes/verify", o.serveVerify)
@@ -118,37 +116,12 @@ func (o *otp) serveHooks(in settings) error {
 // ignoreMessage ignores what a person writes on chat app 2. If the account has one URL for the messages of several programs, reply here.
 func ignoreMessage(context.Context, webhook.ChatMessage) error { return nil }
 
-// errorHook logs the errors of the store and of report, which LogHook does not log because they may hold anything. It skips a report
-// that another call is handling, and one that comes too early.
-func errorHook() webhook.Hook {
-	return webhook.Hook{End: func(_ context.Context, r webhook.Result) {
-		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
-		if r.StatusCode >= http.StatusInternalServerError && !isExpected {
-			log.Printf("otp: report %s was not handled: %v", r.ID, r.Err)
-		}
-	}}
-}
-
 // createTables creates the tables that do not exist, and updates those of the outbox. Only one process may call it at a time.
 func (o *otp) createTables(ctx context.Context) error {
 	if err := o.outbox.Migrate(ctx); err != nil {
 		return err
 	}
 	_, err := o.db.ExecContext(ctx, codeTable)
-	return err
-}
-
-// explain adds to an error of the database, which is not nil, what to do if tables are missing.
-func explain(err error) error {
-	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	code := ""
-	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
-		code = refusal.Code
-	}
-	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
-	if isMissing || code == undefinedTable || code == undefinedSchema {
-		return fmt.Errorf("the database has no tables yet: run: otp migrate: %w", err)
-	}
 	return err
 }
 

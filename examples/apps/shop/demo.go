@@ -62,11 +62,11 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 	defer s.close()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- s.serve(serving, listener) }()
+	end := make(chan error, 1)
+	go func() { end <- s.serve(serving, listener) }()
 	err = play(ctx, service, in.url)
 	stop()
-	return errors.Join(<-served, err)
+	return errors.Join(<-end, err)
 }
 
 // play plays two customers and the service.

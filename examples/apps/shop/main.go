@@ -22,11 +22,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
@@ -62,6 +65,43 @@ func command(ctx context.Context, args []string) error {
 	default:
 		return errors.New("usage: shop [migrate | serve]")
 	}
+}
+
+// listenAndServe serves the shop until the context ends. It listens once the outbox has started, so that no one connects to a shop that cannot work.
+func listenAndServe(ctx context.Context, in settings) error {
+	s, err := start(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
+	if err != nil {
+		return errors.Join(err, s.outbox.Stop(ctx))
+	}
+	return s.serve(ctx, listener)
+}
+
+// start opens the shop and starts its outbox. The caller must close the shop.
+func start(ctx context.Context, in settings) (*shop, error) {
+	s, err := open(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	err = s.outbox.Start(ctx)
+	if err == nil {
+		return s, nil
+	}
+	s.close()
+	if errors.Is(err, messagingriver.ErrNotMigrated) {
+		return nil, fmt.Errorf("run: shop migrate: %w", err)
+	}
+	return nil, err
+}
+
+// serve serves the shop until the context ends.
+func (s *shop) serve(ctx context.Context, listener net.Listener) error {
+	prune := task{name: "prune", interval: time.Hour, do: s.prune}
+	return serveOn(ctx, listener, &s.ServeMux, s.outbox, prune)
 }
 
 // settings differ between installations.

@@ -4,14 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"log"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -36,7 +33,7 @@ type shop struct {
 	callback string // where the service reports delivery
 }
 
-// open opens the shop in a database with tables, and serves orders and callbacks. The caller must close the shop.
+// open opens the shop in a database with tables, and serves orders, callbacks and the readiness probe. The caller must close the shop.
 func open(ctx context.Context, in settings) (*shop, error) {
 	s, err := openDatabase(ctx, in)
 	if err != nil {
@@ -46,8 +43,7 @@ func open(ctx context.Context, in settings) (*shop, error) {
 		s.close()
 		return nil, err
 	}
-	s.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body
-	s.HandleFunc("GET /healthz", s.health)
+	s.HandleFunc("GET /healthz", health(s.outbox))
 	s.HandleFunc("POST /orders", s.order)
 	s.HandleFunc("GET /orders/{id}", s.showOrder)
 	return s, nil
@@ -139,24 +135,6 @@ func (s *shop) serveHooks(in settings) error {
 	return err
 }
 
-// errorHook logs the errors of the store and of the handlers, which LogHook does not log because they may hold anything. It skips an
-// event that another call is handling, and one that a handler asked to get again later.
-func errorHook() webhook.Hook {
-	return webhook.Hook{End: func(_ context.Context, r webhook.Result) {
-		isExpected := errors.Is(r.Err, webhook.ErrInProgress) || errors.Is(r.Err, webhook.ErrRetryLater)
-		if r.StatusCode >= http.StatusInternalServerError && !isExpected {
-			log.Printf("shop: the event %q was not handled: %v", r.ID, r.Err)
-		}
-	}}
-}
-
-// health serves the readiness probe.
-func (s *shop) health(w http.ResponseWriter, _ *http.Request) {
-	if !s.outbox.Alive() {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-}
-
 // orderTable has the orders. Each has one message at a time: the SMS replaces the chat-app message. If its verdict is other than accepted, or its
 // delivery failed, the customer may not have heard from the shop.
 const orderTable = `
@@ -180,20 +158,6 @@ func (s *shop) createTables(ctx context.Context) error {
 		return err
 	}
 	return s.outbox.Migrate(ctx)
-}
-
-// explain adds to an error of the database, which is not nil, what to do if tables are missing.
-func explain(err error) error {
-	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	code := ""
-	if refusal, isRefusal := errors.AsType[*pgconn.PgError](err); isRefusal {
-		code = refusal.Code
-	}
-	isMissing := strings.Contains(err.Error(), "no such table") // on SQLite
-	if isMissing || code == undefinedTable || code == undefinedSchema {
-		return fmt.Errorf("the database has no tables yet: run: shop migrate: %w", err)
-	}
-	return err
 }
 
 // prune deletes the events and windows that are no longer needed.

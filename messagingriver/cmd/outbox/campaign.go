@@ -92,11 +92,15 @@ func pausedChannelsText(ctx context.Context, db database) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	senders, err := readProcesses(ctx, db)
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	for _, status := range channels {
 		waiting := status.States[rivertype.JobStateAvailable] + status.States[rivertype.JobStateScheduled] + status.States[rivertype.JobStateRetryable]
 		if status.Paused && waiting > 0 {
-			text.WriteString(pauseText(status) + "\n")
+			text.WriteString(pauseText(status, senders.Running) + "\n")
 		}
 	}
 	return text.String(), nil

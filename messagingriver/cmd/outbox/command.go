@@ -167,15 +167,19 @@ func (op *operator) withDatabase(
 			return err
 		}
 		defer db.close()
-		return nameSchema(run(cmd, args, db), options.Schema)
+		if !mayCreate {
+			if _, err := db.PausedChannels(cmd.Context()); err != nil { // a quick call, which says if there are no tables
+				return nameSchema(err, options.Schema)
+			}
+		}
+		return run(cmd, args, db)
 	}
 }
 
 // nameSchema returns an error that names the schema, if its tables are missing on PostgreSQL. The outbox may be in another one.
 func nameSchema(err error, schema string) error {
-	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	refusal, isRefusal := errors.AsType[*pgconn.PgError](err)
-	if !isRefusal || (refusal.Code != undefinedTable && refusal.Code != undefinedSchema) {
+	refusal, isPostgres := errors.AsType[*pgconn.PgError](err)
+	if !isPostgres || !errors.Is(err, messagingriver.ErrNotMigrated) {
 		return err
 	}
 	return fmt.Errorf("there is no outbox in the schema %q: set --schema or OUTBOX_SCHEMA to its schema, or create one with outbox migrate: %w", schema, refusal)

@@ -80,9 +80,9 @@ message that was resolved as sent has these three only if an attempt or a lookup
 The states are those of River:
 
   waiting     available, scheduled, retryable or pending
-  available   due: sent as soon as a worker is free. If the verdict is unknown, it is looked up instead; if a person resolved it as not
-              sent, cancelled. The time is when it was enqueued
-  scheduled   sent or, if the verdict is unknown, looked up at the time in the list
+  available   due: sent as soon as a worker is free. If the verdict is unknown, it is looked up instead; if it is refused or not sent,
+              the outbox ends the message and calls OnOutcome. The time is when it was enqueued
+  scheduled   likewise, at the time in the list
   retryable   the last attempt failed. The time is that of the next attempt
   pending     its campaign is paused. The time is when it was enqueued
   running     a worker has it. The time is when the attempt began

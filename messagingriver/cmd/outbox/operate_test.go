@@ -145,7 +145,7 @@ func TestErrorsNameTheSchema(t *testing.T) {
 		}
 		schema := s.schema
 		s.schema = "absent"
-		for _, args := range [][]string{{"status"}, {"resolve", "sent", "a"}, {"show", "a"}, {"load", s.file("a.jsonl", line("a"))}} {
+		for _, args := range [][]string{{"status"}, {"resolve", "sent", "a", "--channel", "sms"}, {"show", "a"}, {"load", s.file("a.jsonl", line("a"))}, {"audit"}} {
 			_, said := s.run(2, args...)
 			assert.Contains(s, said, `there is no outbox in the schema "absent": set --schema or OUTBOX_SCHEMA to its schema, or create one with outbox migrate`)
 			assert.Equal(s, 1, strings.Count(said, "migrate"), said)
@@ -610,6 +610,9 @@ func TestVerdictWords(t *testing.T) {
 		"dropped in doubt":     {messagingriver.Record{State: rivertype.JobStateCancelled, Attempted: now, Finalized: now}, "unknown"},
 		"discarded in doubt":   {messagingriver.Record{State: rivertype.JobStateDiscarded, Attempted: now, Finalized: now}, "unknown"},
 		"attempts used up":     {messagingriver.Record{State: rivertype.JobStateDiscarded, Verdict: messaging.NotSent, Attempted: now, Finalized: now}, "not sent"},
+		"ends as refused":      {messagingriver.Record{State: rivertype.JobStateScheduled, EndsAs: rivertype.JobStateCancelled, Verdict: messaging.Refused, Attempted: now}, "refused"},
+		"ends as denied":       {messagingriver.Record{State: rivertype.JobStateRunning, EndsAs: rivertype.JobStateCancelled, Verdict: messaging.NotSent, Attempted: now}, "not sent"},
+		"ends in doubt":        {messagingriver.Record{State: rivertype.JobStateScheduled, EndsAs: rivertype.JobStateDiscarded, Attempted: now}, "unknown"},
 	} {
 		assert.Equal(t, tt.want, verdictWord(tt.record), name)
 		assert.Contains(t, verdictHelp, "\n  "+tt.want+"  ", name)
@@ -707,14 +710,53 @@ func TestStatusShowsWhenAPausedChannelIsTriedAgain(t *testing.T) {
 		assert.WithinDuration(s, time.Now().Add(5*time.Minute), next, time.Minute)
 		out, _ = s.run(0, "status", "--json")
 		assert.Contains(s, out, `"nextRequest":"20`)
+
+		s.exec("UPDATE JOBS SET attempted_at = '2026-05-01 09:00:03Z'") // no process has begun an attempt since
+		out, _ = s.run(0, "show", "a")
+		assert.Regexp(s, `(?m)^held back +sms is paused: .*; the next message is sent at \S+, or later when a process runs$`, out)
 	})
 }
 
-func TestStatusShowsAPauseWithoutAMessage(t *testing.T) {
+// A pause ends by a message, which only a process sends.
+func TestStatusShowsWhenTheNextMessageIsSent(t *testing.T) {
 	t.Parallel()
-	paused := messagingriver.ChannelStatus{Channel: "sms", Paused: true, Cause: "trouble", NextRequest: time.Now().Add(-time.Second)}
-	text := overview{Channels: []messagingriver.ChannelStatus{paused}}.text()
-	assert.Contains(t, text, "sms is paused: trouble; the next message is sent at once\n")
+	past := time.Now().Add(-time.Second)
+	future := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		next      time.Time
+		isRunning bool
+		want      string
+	}{
+		{past, true, "at once"},
+		{past, false, "when a process runs"},
+		{future, true, "at 2040-01-01T00:00:00Z"},
+		{future, false, "at 2040-01-01T00:00:00Z, or later when a process runs"},
+	} {
+		paused := messagingriver.ChannelStatus{Channel: "sms", Paused: true, Cause: "trouble", NextRequest: tt.next}
+		shown := overview{Processes: processes{Running: tt.isRunning}, Channels: []messagingriver.ChannelStatus{paused}}
+		assert.Contains(t, shown.text(), "sms is paused: trouble; the next message is sent "+tt.want+"\n")
+	}
+}
+
+// A message whose verdict is final does not wait, although the call of OnOutcome could not be enqueued yet.
+func TestShowSaysHowAMessageEnds(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")))
+		s.merge("order-1", `{"verdict": "refused", "reason": "HTTP 422", "ends_as": "cancelled"}`)
+		s.exec("UPDATE JOBS SET state = 'scheduled', attempted_at = created_at")
+		out, _ := s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^state +scheduled\nverdict +refused\nends as +cancelled\nreason +HTTP 422$`, out)
+		assert.NotContains(s, out, "next attempt")
+		out, _ = s.run(0, "list", "--state", "waiting")
+		assert.Contains(s, out, "sms\torder-1\tscheduled\trefused\tHTTP 422\t")
+		out, _ = s.run(1, "resolve", "resend", "order-1")
+		assert.Equal(s, "order-1: it becomes cancelled once OnOutcome can be called; try again then\nresend: 0 of 1\n", out)
+
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^state +cancelled\nverdict +refused\nreason +HTTP 422$`, out)
+		assert.Empty(s, s.service.Sent())
+	})
 }
 
 // TestLoadNamesWhatItDoesNotKnow: an expiry is not lost because a command is old.

@@ -407,10 +407,12 @@ func TestOnlyMigrateCreates(t *testing.T) {
 		assert.NoFileExists(t, path)
 	}
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	status, said := try(path, "status")
-	assert.Equal(t, 2, status)
-	assert.Contains(t, said, "the database has no outbox yet: run outbox migrate")
-	status, said = try(path, "migrate")
+	for _, args := range [][]string{{"status"}, {"audit"}} {
+		status, said := try(path, args...)
+		assert.Equal(t, 2, status)
+		assert.Contains(t, said, "the database has no outbox yet: run outbox migrate")
+	}
+	status, said := try(path, "migrate")
 	assert.Zero(t, status, said)
 	status, said = try(path, "status")
 	assert.Zero(t, status, said)

@@ -45,15 +45,15 @@ begun end, and processes hear of the pause within 2 seconds. Only a person ends 
 	return cmd
 }
 
-// pauseText returns why a channel is paused, or "" if it is not.
-func pauseText(status messagingriver.ChannelStatus) string {
+// pauseText returns why a channel is paused, or "" if it is not. isRunning reports whether a process runs.
+func pauseText(status messagingriver.ChannelStatus, isRunning bool) string {
 	switch {
 	case !status.Paused:
 		return ""
 	case status.Cause == "":
 		return fmt.Sprintf("%s is paused by a person; outbox resume %s ends this", status.Channel, status.Channel)
 	default:
-		return fmt.Sprintf("%s is paused: %s%s", status.Channel, safe(status.Cause), nextRequestText(status))
+		return fmt.Sprintf("%s is paused: %s%s", status.Channel, safe(status.Cause), nextRequestText(status, isRunning))
 	}
 }
 
@@ -86,9 +86,14 @@ func pauseOf(ctx context.Context, db database, channel string) (string, error) {
 		return "", err
 	}
 	for _, status := range paused {
-		if status.Channel == channel {
-			return pauseText(status), nil
+		if status.Channel != channel {
+			continue
 		}
+		senders, err := readProcesses(ctx, db)
+		if err != nil {
+			return "", err
+		}
+		return pauseText(status, senders.Running), nil
 	}
 	return "", nil
 }

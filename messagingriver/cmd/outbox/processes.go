@@ -23,15 +23,24 @@ type processes struct {
 	HeldUntil time.Time `json:"heldUntil,omitzero"`
 }
 
+// The times of River's leader.
 const (
-	// leaseLength is how long a lease of River's leader lasts.
+	// leaseLength is how long a lease of the leader lasts.
 	leaseLength = 15 * time.Second
-	// takeover is how long another process may take to lead after a lease has ended.
+	// takeover is how long another process may take to lead after a lease has ended. Each tries every 5 to 6 seconds.
 	takeover = 10 * time.Second
-	// attemptLength is how long an attempt takes at most, and rescueLength how long after its begin another process takes the message, if
-	// SendTimeout is the default.
-	attemptLength = 40 * time.Second
-	rescueLength  = 75 * time.Second
+)
+
+// The times of an attempt. The command does not know the SendTimeout of the program, and uses the default of Options.SendTimeout.
+const (
+	sendTimeout = 30 * time.Second
+	// attemptLength is how long an attempt takes at most.
+	attemptLength = sendTimeout + 10*time.Second
+	// rescueDelay is how long after SendTimeout another process takes the message of one that was killed at the latest: River lets 15 seconds
+	// pass, and then looks for such messages every 30 seconds.
+	rescueDelay = 15*time.Second + 30*time.Second
+	// rescueLength is how long after the beginning of an attempt another process takes its message at the latest.
+	rescueLength = sendTimeout + rescueDelay
 )
 
 // traces is a row of the statements below: times in seconds since 1970, or NULL.
@@ -121,7 +130,8 @@ func (p processes) text(now time.Time) string {
 	mayBeAbandoned := !p.Running || now.After(p.HeldSince.Add(attemptLength))
 	if p.Held > 0 && mayBeAbandoned {
 		text += fmt.Sprintf("messages with workers: %d, the first since %s; another process takes those of a killed one by %s, "+
-			"or 45 seconds after it starts; later if SendTimeout is not the default\n", p.Held, formatTime(p.HeldSince), formatTime(p.HeldUntil))
+			"or %.0f seconds after it starts; later if SendTimeout is longer than the default\n",
+			p.Held, formatTime(p.HeldSince), formatTime(p.HeldUntil), rescueDelay.Seconds())
 	}
 	return text
 }

@@ -22,9 +22,10 @@ func (op *operator) show() *cobra.Command {
 channels have the reference ID, it shows the message of each. If no message has it, it shows the one with this message ID, which the
 service gave it when it was accepted; that takes longer. Numbers and texts are not shown.
 
-"outbox list --help" explains the states. "held back" says that its campaign or its channel is paused, or that it has expired. The
-reason is that of the last attempt that ended. "failures" counts the attempts that count toward its MaxAttempts. "last worked" is when
-a worker had it last, to send it, look it up or end it. "last request" is when its last request began.
+"outbox list --help" explains the states. "held back" says that its campaign or its channel is paused, or that it has expired. "ends as"
+is the state that it gets once OnOutcome can be called, if its verdict is final already. The reason is that of the last attempt that
+ended. "failures" counts the attempts that count toward its MaxAttempts. "last worked" is when a worker had it last, to send it, look
+it up or end it. "last request" is when its last request began.
 
 ` + verdictHelp + `
 
@@ -176,6 +177,7 @@ func (r shownRecord) lines() []shownLine {
 		{"state", string(r.State)},
 		{"verdict", r.verdictText()},
 		{"held back", r.HeldBack},
+		{"ends as", string(r.EndsAs)},
 		{"reason", r.Reason},
 		{"message ID", receipt.ID},
 		{"request ID", receipt.RequestID},
@@ -225,7 +227,8 @@ func (r shownRecord) doubtEnd() string {
 
 // isInDoubt reports whether the message may have been sent, and no worker or person has it. It is not sent while it is in doubt.
 func (r shownRecord) isInDoubt() bool {
-	return r.Verdict == messaging.Unknown.String() && r.Finalized.IsZero() && r.State != rivertype.JobStateRunning
+	isWaiting := r.Finalized.IsZero() && r.State != rivertype.JobStateRunning
+	return r.Verdict == messaging.Unknown.String() && isWaiting && r.EndsAs == ""
 }
 
 // isGivenUp reports whether a person resolved the message as not sent, and no process has ended it yet.
@@ -257,7 +260,7 @@ func (r shownRecord) nextLookup() string {
 // nextAttempt returns the time of the next attempt, or "" if the message does not wait for a time.
 func (r shownRecord) nextAttempt() string {
 	waitsForTime := r.State == rivertype.JobStateScheduled || r.State == rivertype.JobStateRetryable
-	if waitsForTime && !r.isInDoubt() {
+	if waitsForTime && !r.isInDoubt() && r.EndsAs == "" {
 		return formatTime(r.Scheduled)
 	}
 	return ""

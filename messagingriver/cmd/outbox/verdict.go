@@ -23,8 +23,8 @@ const waits = "waits"
 func verdictWord(record messagingriver.Record) string {
 	wasAttempted := !record.Attempted.IsZero()
 	isUnknown := record.Verdict == messaging.Unknown && wasAttempted
-	isRunning := record.State == rivertype.JobStateRunning
-	isFinal := !record.Finalized.IsZero()
+	isFinal := !record.Finalized.IsZero() || record.EndsAs != ""
+	isRunning := record.State == rivertype.JobStateRunning && !isFinal
 	switch {
 	case record.Verdict == messaging.Accepted:
 		return record.Verdict.String()
