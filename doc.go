@@ -71,6 +71,9 @@
 // Retries end with MaxAttempts and with the context's deadline ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure
 // that may be temporary. While the service or the account is in trouble, a circuit breaker holds messages back ([WithBreaker]).
 //
+// A send is not idempotent: a second one with the same reference ID sends another message, unless the service refuses it as a duplicate.
+// [MayHaveBeenSent] is true for such a refusal.
+//
 // # Errors
 //
 // A [*ValidationError] lists everything wrong with a message or an option; nothing was sent. Any other failure is an [*Error] with
@@ -91,7 +94,9 @@
 // option, a token or an error. Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves
 // personal data out.
 //
-// # Receiving and testing
+// # Other packages
 //
-// Package webhook has handlers for inbound messages and delivery reports. Package messagingtest is a test server for the service.
+// Package webhook has handlers for inbound messages and delivery reports. Package conversations has a guard for opt-outs and the 24-hour
+// window of chat app 2. Package messagingtest is a test server for the service. The module messagingriver sends messages from a queue in
+// your database.
 package messaging

@@ -86,14 +86,14 @@ func ExampleSMSService_Settle() {
 		case err == nil:
 			fmt.Println(m.ReferenceID, "was accepted as", receipt.ID)
 		case errors.Is(err, messaging.ErrNotListed):
-			fmt.Println(m.ReferenceID, "is not listed: it may be sent again")
+			fmt.Println(m.ReferenceID, "is not listed: its outcome stays unknown")
 		default:
 			fmt.Println(m.ReferenceID, "is not known yet:", err)
 		}
 	}
 	// Output:
 	// order-17 was accepted as m-17
-	// order-18 is not listed: it may be sent again
+	// order-18 is not listed: its outcome stays unknown
 }
 
 func ExampleSMSService_Validate() {
@@ -119,7 +119,7 @@ func ExampleSMSService_Pages_resume() {
 	for i := range 5 {
 		service.Seed(messagingtest.Sent{ID: fmt.Sprint("m-", i+1)})
 	}
-	options := sms.ListOptions{PageSize: 2, SortBy: "dateCreated"}
+	options := sms.ListOptions{PageSize: 2, SortBy: sms.ByCreated}
 	for page, err := range client.SMS.Pages(context.Background(), options) {
 		if err != nil {
 			fmt.Println(err)

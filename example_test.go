@@ -69,7 +69,7 @@ func ExampleError() {
 	// Output: refused 429 40002 1h0m0s
 }
 
-// A switch over what a program can do about an error, from the rarest cause to the most common.
+// What a program can do about each kind of error. The first case that applies decides.
 func ExampleError_Is() {
 	service, client := connected()
 	defer service.Close()
@@ -79,7 +79,7 @@ func ExampleError_Is() {
 	switch {
 	case err == nil:
 		fmt.Println("accepted")
-	case errors.Is(err, messaging.ErrOutcomeUnknown):
+	case messaging.MayHaveBeenSent(err):
 		fmt.Println("settle it by its reference ID")
 	case errors.Is(err, messaging.ErrInvalid):
 		fmt.Println("mend the message")
@@ -87,8 +87,8 @@ func ExampleError_Is() {
 		fmt.Println("top up the account")
 	case errors.Is(err, messaging.ErrUnauthorized):
 		fmt.Println("mend the credentials")
-	default: // rate limits, an unavailable service, a connection that failed
-		fmt.Println("try again later")
+	default: // Retryable says whether to try again, and when
+		fmt.Println(messaging.Retryable(err))
 	}
 	// Output: top up the account
 }
@@ -373,7 +373,7 @@ func ExampleSMSService_List() {
 	service, client := connected()
 	defer service.Close()
 	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{
-		CreatedAfter: time.Date(2026, time.October, 3, 0, 0, 0, 0, time.UTC), PageSize: 500, SortBy: "dateCreated", Descending: true,
+		CreatedAfter: time.Date(2026, time.October, 3, 0, 0, 0, 0, time.UTC), PageSize: 500, SortBy: sms.ByCreated, Descending: true,
 	}) {
 		if errors.Is(err, messaging.ErrUnreadableRow) {
 			fmt.Println(err) // one row that could not be read in full; the listing goes on
@@ -394,7 +394,7 @@ func ExampleSMSService_List() {
 func ExampleSMSService_Pages() {
 	service, client := connected()
 	defer service.Close()
-	for page, err := range client.SMS.Pages(context.Background(), sms.ListOptions{PageSize: 2, SortBy: "dateCreated"}) {
+	for page, err := range client.SMS.Pages(context.Background(), sms.ListOptions{PageSize: 2, SortBy: sms.ByCreated}) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -545,7 +545,7 @@ func ExampleChatApp2Service_SendAll() {
 	// 1 nine-2 not sent
 }
 
-// A reminder that did not go out is sent again later. One that may have gone out is not: a person looks at it.
+// Only a reminder that was not sent may be sent again; see Retryable and IsAccountProblem.
 func ExampleMayHaveBeenSent() {
 	service := messagingtest.Start()
 	defer service.Close()
@@ -696,5 +696,3 @@ func ExampleIsAccountProblem() {
 	// kept: refused
 	// accepted
 }
-
-// A webhook reports a number in another form than the one that a program has stored.

@@ -4,6 +4,8 @@
 //		To: "+639171234567", Content: chatapp2.Text{Body: "Your order is ready"},
 //	})
 //
+// Unless the recipient has written within 24 hours, only a Template can be sent.
+//
 // A message has the structure of the third-party cloud messaging platform that the specification refers to. The types of this package
 // are named after the platform's own terms. Where the platform wants exactly one of several types, this package has a sealed interface:
 // Content, Action, Header, CardAction, Component and Parameter. Set them to values, not to pointers: a pointer compiles, but sending

@@ -227,7 +227,6 @@ func ExampleMessage_fallback() {
 	// Output: {"fallback":{"from":"ACME","text":"Your driver arrives at 3 pm"},"messaging_product":"whatsapp","recipient_type":"individual","referenceID":"ride-7","text":{"body":"Your driver arrives at three"},"to":"+639171234567","ttl":"10m0s","type":"text"} <nil>
 }
 
-// A body written for the platform decodes into typed content.
 func ExampleMessage_Members() {
 	members, err := chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}}.Members()
 	if err != nil {
@@ -245,6 +244,7 @@ func ExampleMessage_Members() {
 	// text: {"body":"Hi"}
 }
 
+// A body written for the platform decodes into typed content.
 func ExampleMessage_UnmarshalJSON() {
 	body := []byte(`{
 		"messaging_product": "whatsapp", "to": "+639171234567", "type": "template",
