@@ -226,6 +226,7 @@ func TestRepliesAreListed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "Yes or no?")
+	began := time.Now()
 	var ids []string
 	for _, body := range []string{
 		`{"channel":"sms","from":"` + ana + `","text":"Yes"}`,
@@ -250,6 +251,7 @@ func TestRepliesAreListed(t *testing.T) {
 		found := []string{}
 		for _, reply := range got.Replies {
 			assert.Equal(t, "answer", reply.Direction)
+			assert.WithinRange(t, reply.At, began, time.Now(), "each has the time at which it came")
 			found = append(found, reply.ID)
 		}
 		assert.Equal(t, want, found, query)
