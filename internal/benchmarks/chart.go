@@ -11,21 +11,30 @@ import (
 	"slices"
 )
 
-// chart draws one column of the page.
+// A chart draws one column of the page.
 type chart struct {
 	name, title string // the title says which direction is better
 	column      column
-	floor       string // the contender that is 1; empty to show the figure itself
+	floor       string // the contender that counts as 1; empty to show the values themselves
 }
 
 var allCharts = []chart{
 	{
-		"send-memory", "CPU of one send in memory, hand-written net/http is 1: shorter is better",
-		column{"Send", "", "cpu-ns/op", 1, 2},
-		"hand-written net/http",
+		name:   "send-memory",
+		title:  "CPU of one send in memory, hand-written net/http is 1: shorter is better",
+		column: column{benchmark: "Send", metric: "cpu-ns/op", unit: counts(2)},
+		floor:  "hand-written net/http",
 	},
-	{"many", "64 senders over loopback, time of a message in µs: shorter is better", column{"Many", "", "ns/op", micro, 0}, ""},
-	{"listing", "CPU of a row of a listing in memory, in ns: shorter is better", column{"Row", "", "cpu-ns/op", 1, 0}, ""},
+	{
+		name:   "many",
+		title:  "64 senders over loopback, time of a message in µs: shorter is better",
+		column: column{benchmark: "Many", metric: "ns/op", unit: micros(0)},
+	},
+	{
+		name:   "listing",
+		title:  "CPU of a row of a listing in memory, in ns: shorter is better",
+		column: column{benchmark: "Row", metric: "cpu-ns/op", unit: counts(0)},
+	},
 }
 
 // file returns the name of the chart's file, which is in the folder of the page.
@@ -34,7 +43,7 @@ func (c chart) file() string { return "benchmarks-" + c.name + ".svg" }
 // String returns the line of the page that shows the chart.
 func (c chart) String() string { return fmt.Sprintf("![%s](%s)", c.title, c.file()) }
 
-// writeCharts draws the charts into a folder, but for those of which nothing was measured.
+// writeCharts draws the charts into a folder, except those without a measurement.
 func (r report) writeCharts(folder string) error {
 	var failed error
 	for _, c := range allCharts {
@@ -42,7 +51,7 @@ func (r report) writeCharts(folder string) error {
 		if len(bars) == 0 {
 			continue
 		}
-		drawn, err := drawBars(c.title, bars, c.column.digits)
+		drawn, err := drawBars(c.title, bars, c.column.unit.digits)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, c.file()), drawn, 0o644)
 		}
@@ -53,20 +62,20 @@ func (r report) writeCharts(folder string) error {
 
 // bars returns the bars of a chart: the medians of its contenders.
 func (r report) bars(c chart) (bars []bar) {
-	unit := 1.0
+	one := 1.0
 	if c.floor != "" {
-		unit = spreadOf(r.values(c.column, c.floor)).Median
+		one = spreadOf(r.values(c.column, c.floor)).Median
 	}
-	for _, one := range r.rows {
-		if one.benchmark == c.column.benchmark {
-			median := spreadOf(r.values(c.column, one.name)).Median
-			bars = append(bars, bar{name: one.name, value: median / unit, ours: one.isOurs()})
+	for _, row := range r.rows {
+		if row.benchmark == c.column.benchmark {
+			median := spreadOf(r.values(c.column, row.name)).Median
+			bars = append(bars, bar{name: row.name, value: median / one, ours: row.isOurs()})
 		}
 	}
 	return bars
 }
 
-// bar is a bar of a chart.
+// A bar of a chart.
 type bar struct {
 	name  string
 	value float64
@@ -89,8 +98,8 @@ func (b bar) color() string {
 	return others
 }
 
-// hidden is how many times as long as the shortest bar the longest may be: beyond that, it takes two charts.
-const hidden = 50
+// maxScale is how many times as long as the shortest bar the longest one may be. Beyond that the shortest is too short to see.
+const maxScale = 50
 
 // The measures of a chart, in pixels.
 const (
@@ -101,12 +110,12 @@ const (
 	longestBar  = 370
 )
 
-// drawBars draws horizontal bars from top to bottom, with their values, as SVG. digits are those of the values.
+// drawBars draws horizontal bars from top to bottom, with their values, as SVG. digits is the number of digits after the decimal point.
 func drawBars(title string, bars []bar, digits int) ([]byte, error) {
 	byValue := func(a, b bar) int { return cmp.Compare(a.value, b.value) }
 	shortest := slices.MinFunc(bars, byValue)
 	longest := slices.MaxFunc(bars, byValue)
-	if shortest.value*hidden < longest.value {
+	if shortest.value*maxScale < longest.value {
 		return nil, fmt.Errorf("%s: the bar of %q is too short to see on the scale of %q: draw two charts", title, shortest.name, longest.name)
 	}
 	var svg drawing

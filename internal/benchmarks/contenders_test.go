@@ -14,10 +14,9 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A client that does not understand its response is fast, and so each operation looks at what was understood.
 func TestEveryContenderDoesItsWork(t *testing.T) {
-	for benchmark, w := range works() {
-		for _, c := range w.contenders {
+	for benchmark, comparison := range comparisons() {
+		for _, c := range comparison.contenders {
 			t.Run(benchmark+"/"+c.name, func(t *testing.T) {
 				assert.NoError(t, c.prepare(t)(t.Context(), 2))
 				if c.floor != nil {
@@ -38,7 +37,7 @@ func TestResponseThatIsNotUnderstoodIsAnError(t *testing.T) {
 		})
 	}
 	send := call(newClient(t, unreachable, inMemory(acceptedResponse)).SMS.Send)
-	assert.ErrorIs(t, send.expecting("another")(t.Context(), 1), errNoID)
+	assert.ErrorIs(t, send.requireID("another")(t.Context(), 1), errNoID)
 	assert.ErrorIs(t, send.pool(2, "another")(t.Context(), 3), errNoID)
 }
 
@@ -47,7 +46,7 @@ func TestListingThatIsCutIsAnError(t *testing.T) {
 	for _, p := range listingPeers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			assert.ErrorContains(t, p.list(t, p.responses()).expecting(pagesInMemory*rowsPerPage+1)(t.Context(), 1), "rows were listed")
+			assert.ErrorContains(t, p.list(t, p.responses()).requireRows(pagesInMemory*rowsPerPage+1)(t.Context(), 1), "rows were listed")
 		})
 	}
 }
@@ -57,14 +56,14 @@ func TestEventWithAnotherSignatureIsRefused(t *testing.T) {
 	for _, p := range hookPeers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			right := p.signed
+			right := p.sign
 			wrong := p
-			wrong.signed = func(at, body string) string { return right(at, body+" ") }
+			wrong.sign = func(at, body string) string { return right(at, body+" ") }
 			if p.body == "" {
-				wrong.signed = func(string, string) string { return "c2lnbmF0dXJl" }
+				wrong.sign = func(string, string) string { return "c2lnbmF0dXJl" }
 			}
 			for _, handle := range []func(*http.Request) error{p.handle, p.byHand} {
-				assert.ErrorContains(t, wrong.handled(handle)(t)(t.Context(), 1), "responded 400")
+				assert.ErrorContains(t, wrong.prepare(handle)(t)(t.Context(), 1), "responded 400")
 			}
 		})
 	}
@@ -76,13 +75,15 @@ func TestReplayMakesTheSameRequests(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			first := &recorder{next: inMemory(p.route.response)}
-			require.NoError(t, p.connect(t, unreachable, first).expecting(p.id)(t.Context(), 1))
+			require.NoError(t, p.connect(t, unreachable, first).requireID(p.id)(t.Context(), 1))
 			require.Len(t, first.requests, 1)
 			again := &recorder{next: inMemory(p.route.response)}
-			require.NoError(t, first.replay(t, again, p.decoded)(t.Context(), 1))
+			require.NoError(t, first.replay(t, again, p.newResult)(t.Context(), 1))
 			require.Len(t, again.requests, 1)
-			if one, other := string(first.requests[0].body), string(again.requests[0].body); one != other {
-				assert.JSONEq(t, one, other)
+			want := string(first.requests[0].body)
+			got := string(again.requests[0].body)
+			if want != got { // encoding/json may order the members in another way
+				assert.JSONEq(t, want, got)
 				again.requests[0].body = first.requests[0].body
 			}
 			assert.Equal(t, first.requests, again.requests)
@@ -90,15 +91,15 @@ func TestReplayMakesTheSameRequests(t *testing.T) {
 	}
 }
 
-// requestOf returns the one request that a call makes, without the name of the client.
-func requestOf(t *testing.T, connect func(over http.RoundTripper) call) recorded {
+// requestOf returns the request of a call, without the name of the client.
+func requestOf(t *testing.T, connect func(over http.RoundTripper) call) recordedRequest {
 	t.Helper()
 	r := &recorder{next: inMemory(acceptedResponse)}
-	require.NoError(t, connect(r).expecting(messageID)(t.Context(), 1))
+	require.NoError(t, connect(r).requireID(messageID)(t.Context(), 1))
 	require.Len(t, r.requests, 1)
-	one := r.requests[0]
-	one.header.Del("User-Agent")
-	return one
+	request := r.requests[0]
+	request.header.Del("User-Agent")
+	return request
 }
 
 func TestFloorsSendWhatThisLibrarySends(t *testing.T) {
@@ -153,27 +154,27 @@ func TestTemplateByHandIsChecked(t *testing.T) {
 	assert.ErrorIs(t, err, errMessage)
 }
 
-// repeating responds with pages of which the second repeats a row of the first.
-func repeating() *inTurn {
+// pagesWithRepeatedRow returns two pages. The second repeats a row of the first.
+func pagesWithRepeatedRow() *pageSequence {
 	pages := smsPages(2, 3)
-	return pagesInTurn([][]byte{pages[0], []byte(`{"totalRows":6,"totalPages":2,"pageNumber":2,"pageSize":3,"hasNext":false,"data":[` +
+	return newPageSequence([][]byte{pages[0], []byte(`{"totalRows":6,"totalPages":2,"pageNumber":2,"pageSize":3,"hasNext":false,"data":[` +
 		rowsOf(smsRow(), 2, 3) + `]}`)})
 }
 
 func TestListingByHandDropsWhatThisLibraryDrops(t *testing.T) {
 	t.Parallel()
-	assert.NoError(t, listOurs(t, unreachable, repeating(), sms.ListOptions{}).expecting(5)(t.Context(), 1))
-	client := &http.Client{Transport: repeating()}
-	assert.NoError(t, listByHand(client, unreachable, buffered(decodePageByHand), true).expecting(5)(t.Context(), 1))
-	assert.NoError(t, listByHand(client, unreachable, decodePage, false).expecting(6)(t.Context(), 1))
+	assert.NoError(t, listOurs(t, unreachable, pagesWithRepeatedRow(), sms.ListOptions{}).requireRows(5)(t.Context(), 1))
+	client := &http.Client{Transport: pagesWithRepeatedRow()}
+	assert.NoError(t, listByHand(client, unreachable, buffered(decodePageByHand), true).requireRows(5)(t.Context(), 1))
+	assert.NoError(t, listByHand(client, unreachable, decodePage, false).requireRows(6)(t.Context(), 1))
 }
 
 func TestKeyByHandCoversTheSender(t *testing.T) {
 	t.Parallel()
-	one := map[string][]string{"id": {"1"}, "from": {"2"}}
-	assert.Regexp(t, `^sms\.[0-9a-f]{32}$`, key(one))
-	assert.Equal(t, key(one), key(map[string][]string{"id": {"1"}, "from": {"2"}, "x": {"3"}}))
-	assert.NotEqual(t, key(one), key(map[string][]string{"id": {"1"}, "from": {"3"}}))
+	event := map[string][]string{"id": {"1"}, "from": {"2"}}
+	assert.Regexp(t, `^sms\.[0-9a-f]{32}$`, key(event))
+	assert.Equal(t, key(event), key(map[string][]string{"id": {"1"}, "from": {"2"}, "x": {"3"}}))
+	assert.NotEqual(t, key(event), key(map[string][]string{"id": {"1"}, "from": {"3"}}))
 }
 
 func TestRecorderPassesTheBodyOn(t *testing.T) {
@@ -221,7 +222,7 @@ func TestUseCounts(t *testing.T) {
 	assert.InDelta(t, 1000, float64(s.allocs), 300)
 }
 
-// busy takes 100 µs each time, of the clock and of the processor.
+// busy returns an operation that takes 100 µs of wall time and of processor time.
 func busy(tb testing.TB) operation {
 	tb.Helper()
 	return func(_ context.Context, n int) error {

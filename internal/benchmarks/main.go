@@ -9,6 +9,23 @@
 //
 // Everything runs in memory and over loopback. Each client is measured in a process of its own in each round, and the server is
 // another. It needs a system that has getrusage and lets SSL_CERT_FILE name the certificates to trust, such as Linux.
+//
+// # Words
+//
+// Each benchmark is a comparison of several contenders that do the same work: this library, peers, which are client libraries of other
+// services, and code by hand. The floor of a contender is equal work by hand. A contender and its floor take turns, and their ratio is
+// measured. A preparation returns an operation, which does the work n times and fails if the contender did not understand a response.
+//
+// # Files
+//
+//   - main.go: the flags. run.go: rounds, each contender in a process. report.go, report.md.tmpl, chart.go: the page
+//   - comparison_test.go: the benchmarks, and how one is measured. Start here
+//   - send_test.go, many_test.go, listing_test.go, webhook_test.go: the comparisons
+//   - send_floor_test.go, listing_floor_test.go, listing_scanner_test.go, webhook_floor_test.go: the work by hand
+//   - peer_test.go, peer_webhook_test.go: what a peer is. Each other peer_*_test.go has one library. replay_test.go makes their floors
+//   - server_test.go: the server, its responses, and the transport in memory. listing_pages_test.go: the pages of a listing
+//   - contenders_test.go, decode_page_test.go: tests that contenders and floors do their work
+//   - main_test.go, report_test.go, chart_test.go: tests of the program
 package main
 
 import (
@@ -44,11 +61,11 @@ type settings struct {
 	ours   bool   // measure only this library
 }
 
-// every matches the name of each benchmark.
-const every = "."
+// everyBenchmark matches all names.
+const everyBenchmark = "."
 
 func parse(arguments []string, errs io.Writer) (settings, error) {
-	s := settings{only: regexp.MustCompile(every)}
+	s := settings{only: regexp.MustCompile(everyBenchmark)}
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.IntVar(&s.rounds, "rounds", 9, "how many rounds are measured")
@@ -68,7 +85,7 @@ func parse(arguments []string, errs io.Writer) (settings, error) {
 		return settings{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case s.rounds < 1 || s.length <= 0:
 		return settings{}, errors.New("-rounds and -length must be more than 0")
-	case s.folder == "" && s.only.String() == every && !s.ours:
+	case s.folder == "" && s.only.String() == everyBenchmark && !s.ours:
 		s.folder = filepath.Join("..", "..", "docs")
 		if _, err := os.Stat(s.folder); err != nil {
 			return settings{}, errors.New("run this in its own folder, as by go -C internal/benchmarks run . or name a folder by -o")

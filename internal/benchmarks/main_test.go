@@ -69,8 +69,8 @@ PASS
 `)
 	require.NoError(t, err)
 	assert.Equal(t, []row{
-		{contender{"Send", "hand-written net/http"}, map[string][]float64{"allocs/op": {93}, "cpu-ns/op": {5000}, "ns/op": {6000}}},
-		{contender{"Send", "messaging-go, SendAll"}, map[string][]float64{"cpu-ratio": {0.97}, "ns/op": {5000}}},
+		{rowName{"Send", "hand-written net/http"}, map[string][]float64{"allocs/op": {93}, "cpu-ns/op": {5000}, "ns/op": {6000}}},
+		{rowName{"Send", "messaging-go, SendAll"}, map[string][]float64{"cpu-ratio": {0.97}, "ns/op": {5000}}},
 	}, rows)
 	for _, bad := range []string{"BenchmarkSend/x 2 many ns/op", "BenchmarkSend/x 2 3"} {
 		_, err = parseRows(bad)
@@ -81,8 +81,8 @@ PASS
 func TestPatternMatchesOneContender(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, `^BenchmarkMany$/^net$/^http's_default_transport,_the_same_pool$`,
-		contender{"Many", "net/http's default transport, the same pool"}.pattern())
-	assert.Equal(t, `^BenchmarkWebhook$/^messaging-go,_Receiver\.SMS$`, contender{"Webhook", "messaging-go, Receiver.SMS"}.pattern())
+		rowName{"Many", "net/http's default transport, the same pool"}.pattern())
+	assert.Equal(t, `^BenchmarkWebhook$/^messaging-go,_Receiver\.SMS$`, rowName{"Webhook", "messaging-go, Receiver.SMS"}.pattern())
 }
 
 func TestSpreadIsTheMedianWithItsQuartiles(t *testing.T) {

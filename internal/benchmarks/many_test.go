@@ -24,8 +24,8 @@ const (
 	senders = 64
 )
 
-// pool sends with workers. Like SendAll, the caller's goroutine takes each message and the receipt of each, and never more messages than
-// workers before the receipt of one.
+// pool returns an operation that sends by a pool of workers. As with SendAll, the goroutine of the caller passes each message on and reads each
+// receipt. It passes on at most one message for each worker before it reads a receipt.
 func (c call) pool(workers int, id string) operation {
 	return func(ctx context.Context, n int) error {
 		type job struct {
@@ -59,7 +59,7 @@ func (c call) pool(workers int, id string) operation {
 	}
 }
 
-// sendAll sends with this library's own pool.
+// sendAll returns an operation that sends by SendAll.
 func sendAll(service *messaging.SMSService, concurrency int) operation {
 	return func(ctx context.Context, n int) error {
 		messages := func(yield func(sms.Message) bool) {
@@ -75,37 +75,37 @@ func sendAll(service *messaging.SMSService, concurrency int) operation {
 
 // check reports an error unless all messages were sent.
 func check(outcomes iter.Seq[messaging.Outcome[sms.Message]], n int, id string) error {
-	got := 0
+	count := 0
 	var failed error
-	for out := range outcomes {
-		got++
+	for outcome := range outcomes {
+		count++
 		switch {
-		case out.Err != nil:
-			failed = out.Err
-		case out.Receipt.ID != id:
+		case outcome.Err != nil:
+			failed = outcome.Err
+		case outcome.Receipt.ID != id:
 			failed = errNoID
 		}
 	}
-	if failed == nil && got != n {
-		return fmt.Errorf("%d outcomes for %d messages", got, n)
+	if failed == nil && count != n {
+		return fmt.Errorf("%d outcomes for %d messages", count, n)
 	}
 	return failed
 }
 
-func plainAddress(at service) string  { return at.Plain }
-func secureAddress(at service) string { return at.Secure }
+func plainAddress(a addresses) string  { return a.Plain }
+func secureAddress(a addresses) string { return a.Secure }
 
-// manySends sends from many goroutines at once.
-func manySends(address func(service) string, withPeers bool) work {
+// manySends compares sends from many goroutines at once, to one of the addresses.
+func manySends(address func(addresses) string, withPeers bool) comparison {
 	pool := func(connect func(base string) call) preparation {
-		return func(testing.TB) operation { return connect(address(served())).pool(senders, messageID) }
+		return func(testing.TB) operation { return connect(address(server())).pool(senders, messageID) }
 	}
 	floor := pool(func(base string) call { return byHand(pooled(), base+smsPath, plainBody) })
-	w := work{least: 8 * senders, turn: 60 * time.Millisecond, contenders: []way{
+	w := comparison{minimum: 8 * senders, turn: 60 * time.Millisecond, contenders: []contender{
 		{name: namePool, prepare: floor},
 		{name: nameSendAll, floor: floor, prepare: func(tb testing.TB) operation {
 			tb.Helper()
-			return sendAll(newClient(tb, address(served()), nil).SMS, senders)
+			return sendAll(newClient(tb, address(server()), nil).SMS, senders)
 		}},
 		{name: namePoolDefault, floor: floor, prepare: pool(func(base string) call {
 			return byHand(http.DefaultClient, base+smsPath, plainBody)
@@ -118,9 +118,9 @@ func manySends(address func(service) string, withPeers bool) work {
 		return w
 	}
 	for _, p := range peers() {
-		w.contenders = append(w.contenders, way{name: p.name, floor: floor, prepare: func(tb testing.TB) operation {
+		w.contenders = append(w.contenders, contender{name: p.name, floor: floor, prepare: func(tb testing.TB) operation {
 			tb.Helper()
-			return p.connect(tb, address(served()), nil).pool(senders, p.id)
+			return p.connect(tb, address(server()), nil).pool(senders, p.id)
 		}})
 	}
 	return w

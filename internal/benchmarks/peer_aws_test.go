@@ -25,7 +25,7 @@ func awsPeer() peer {
 				options.HTTPClient = client
 			}
 			client := pinpoint.New(options)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				out, err := client.SendTextMessage(ctx, &pinpoint.SendTextMessageInput{
 					OriginationIdentity: aws.String("ACME"), DestinationPhoneNumber: aws.String(recipient), MessageBody: aws.String(text),
 				})
@@ -35,6 +35,6 @@ func awsPeer() peer {
 				return aws.ToString(out.MessageId), nil
 			})
 		},
-		decoded: func() any { return new(pinpoint.SendTextMessageOutput) },
+		newResult: func() any { return new(pinpoint.SendTextMessageOutput) },
 	}
 }

@@ -20,12 +20,12 @@ func githubPeer() peer {
 		connect: func(tb testing.TB, base string, transport http.RoundTripper) call {
 			tb.Helper()
 			client := githubClient(tb, base, transport)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				comment, _, err := client.Issues.CreateComment(ctx, "o", "r", 1, github.IssueCommentRequest{Body: text})
 				return strconv.FormatInt(comment.GetID(), 10), err
 			})
 		},
-		decoded: func() any { return new(github.IssueComment) },
+		newResult: func() any { return new(github.IssueComment) },
 	}
 }
 
@@ -69,17 +69,17 @@ func githubListing() listingPeer {
 				return rows, nil
 			}
 		},
-		decoded: func() any { return new([]*github.IssueComment) },
+		newResult: func() any { return new([]*github.IssueComment) },
 	}
 }
 
 func githubHook() hookPeer {
 	return hookPeer{
 		name: "go-github", method: http.MethodPost, url: "/hook", body: body("hook/github.json"), header: github.SHA256SignatureHeader,
-		others: func(string) http.Header {
+		headers: func(string) http.Header {
 			return http.Header{"Content-Type": {jsonType}, "X-Github-Event": {"issue_comment"}}
 		},
-		signed: func(_, body string) string { return "sha256=" + hex.EncodeToString(mac(sha256.New, body)) },
+		sign: func(_, body string) string { return "sha256=" + hex.EncodeToString(mac(sha256.New, body)) },
 		handle: func(r *http.Request) error {
 			body, err := github.ValidatePayload(r, []byte(hookKey))
 			if err != nil {
@@ -90,8 +90,8 @@ func githubHook() hookPeer {
 				return err
 			}
 			comment, ok := event.(*github.IssueCommentEvent)
-			return understood(ok && comment.GetComment().GetBody() != "")
+			return requireEvent(ok && comment.GetComment().GetBody() != "")
 		},
-		read: decoding(func(e *github.IssueCommentEvent) bool { return e.GetComment().GetBody() != "" }),
+		read: readJSON(func(e *github.IssueCommentEvent) bool { return e.GetComment().GetBody() != "" }),
 	}
 }

@@ -24,7 +24,7 @@ func linePeer() peer {
 			}
 			client, err := line.NewMessagingApiAPI(token, options...)
 			require.NoError(tb, err)
-			return calling(func(context.Context) (string, error) {
+			return sendCall(func(context.Context) (string, error) {
 				response, err := client.PushMessage(&line.PushMessageRequest{
 					To: "U4af4980629", Messages: []line.MessageInterface{line.TextMessage{Text: text}},
 				}, "")
@@ -34,7 +34,7 @@ func linePeer() peer {
 				return response.SentMessages[0].Id, nil
 			})
 		},
-		decoded: func() any { return new(line.PushMessageResponse) },
+		newResult: func() any { return new(line.PushMessageResponse) },
 	}
 }
 
@@ -49,14 +49,14 @@ func lineHook() hookPeer {
 	}
 	return hookPeer{
 		name: "line-bot-sdk-go", method: http.MethodPost, url: "/hook", body: body("hook/line.json"), header: "X-Line-Signature",
-		signed: func(_, body string) string { return base64.StdEncoding.EncodeToString(mac(sha256.New, body)) },
+		sign: func(_, body string) string { return base64.StdEncoding.EncodeToString(mac(sha256.New, body)) },
 		handle: func(r *http.Request) error {
 			request, err := linehook.ParseRequest(hookKey, r)
 			if err != nil {
 				return err
 			}
-			return understood(read(request))
+			return requireEvent(read(request))
 		},
-		read: decoding(read),
+		read: readJSON(read),
 	}
 }

@@ -21,7 +21,7 @@ func openaiPeer() peer {
 		connect: func(tb testing.TB, base string, transport http.RoundTripper) call {
 			tb.Helper()
 			client := openaiClient(base, transport)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				made, err := client.VectorStores.New(ctx, openai.VectorStoreNewParams{Name: openai.String(text)})
 				if err != nil {
 					return "", err
@@ -29,7 +29,7 @@ func openaiPeer() peer {
 				return made.ID, nil
 			})
 		},
-		decoded: func() any { return new(openai.VectorStore) },
+		newResult: func() any { return new(openai.VectorStore) },
 	}
 }
 
@@ -62,7 +62,7 @@ func openaiListing() listingPeer {
 				return rows, pager.Err()
 			}
 		},
-		decoded: func() any { return new(pagination.CursorPage[openai.FileObject]) },
+		newResult: func() any { return new(pagination.CursorPage[openai.FileObject]) },
 	}
 }
 
@@ -78,8 +78,8 @@ func openaiHook() hookPeer {
 		if err != nil {
 			return err
 		}
-		return understood(event.ID != "")
+		return requireEvent(event.ID != "")
 	}
-	p.read = decoding(func(e *webhooks.UnwrapWebhookEventUnion) bool { return e.ID != "" })
+	p.read = readJSON(func(e *webhooks.UnwrapWebhookEventUnion) bool { return e.ID != "" })
 	return p
 }

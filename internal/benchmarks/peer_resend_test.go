@@ -20,7 +20,7 @@ func resendPeer() peer {
 			var err error
 			client.BaseURL, err = url.Parse(base + "/")
 			require.NoError(tb, err)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				response, err := client.Emails.SendWithContext(ctx, &resend.SendEmailRequest{
 					From: "acme@example.com", To: []string{"ana@example.com"}, Subject: "Your order", Text: text,
 				})
@@ -30,6 +30,6 @@ func resendPeer() peer {
 				return response.Id, nil
 			})
 		},
-		decoded: func() any { return new(resend.SendEmailResponse) },
+		newResult: func() any { return new(resend.SendEmailResponse) },
 	}
 }

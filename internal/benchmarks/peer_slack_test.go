@@ -30,11 +30,11 @@ func slackPeer() peer {
 				options = append(options, slack.OptionHTTPClient(client))
 			}
 			client := slack.New(token, options...)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				_, timestamp, err := client.PostMessageContext(ctx, "C024BE91L", slack.MsgOptionText(text, false))
 				return timestamp, err
 			})
 		},
-		decoded: func() any { return new(slackPosted) },
+		newResult: func() any { return new(slackPosted) },
 	}
 }

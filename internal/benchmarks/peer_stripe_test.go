@@ -21,7 +21,7 @@ func stripePeer() peer {
 		connect: func(tb testing.TB, base string, transport http.RoundTripper) call {
 			tb.Helper()
 			client := stripeClient(base, transport)
-			return calling(func(ctx context.Context) (string, error) {
+			return sendCall(func(ctx context.Context) (string, error) {
 				customer, err := client.V1Customers.Create(ctx, &stripe.CustomerCreateParams{
 					Name: new("Ana"), Email: new("ana@example.com"), Phone: new(recipient), Description: new(text),
 				})
@@ -31,7 +31,7 @@ func stripePeer() peer {
 				return customer.ID, nil
 			})
 		},
-		decoded: func() any { return new(stripe.Customer) },
+		newResult: func() any { return new(stripe.Customer) },
 	}
 }
 
@@ -67,7 +67,7 @@ func stripeListing() listingPeer {
 				return rows, nil
 			}
 		},
-		decoded: func() any { return new(stripe.CustomerList) },
+		newResult: func() any { return new(stripe.CustomerList) },
 	}
 }
 
@@ -76,10 +76,10 @@ func stripeHook() hookPeer {
 	return hookPeer{
 		name: "stripe-go", method: http.MethodPost, url: "/hook", header: "Stripe-Signature",
 		body: strings.ReplaceAll(body("hook/stripe.json"), "API_VERSION", stripe.APIVersion),
-		signed: func(at, body string) string {
+		sign: func(at, body string) string {
 			return "t=" + at + ",v1=" + hex.EncodeToString(mac(sha256.New, at, ".", body))
 		},
-		signedAt: func(h http.Header) string {
+		timestamp: func(h http.Header) string {
 			at, _, _ := strings.Cut(strings.TrimPrefix(h.Get("Stripe-Signature"), "t="), ",")
 			return at
 		},
@@ -92,8 +92,8 @@ func stripeHook() hookPeer {
 			if err != nil {
 				return err
 			}
-			return understood(read(&event))
+			return requireEvent(read(&event))
 		},
-		read: decoding(read),
+		read: readJSON(read),
 	}
 }

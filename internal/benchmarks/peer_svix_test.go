@@ -28,7 +28,7 @@ type plainEvent struct {
 func svixHook() hookPeer {
 	verifier, verifierErr := svix.NewWebhookRaw([]byte(hookKey))
 	p := standardHook("svix, with json.Unmarshal", body("hook/svix.json"))
-	p.read = decoding(func(e *plainEvent) bool { return e.Data.Text != "" })
+	p.read = readJSON(func(e *plainEvent) bool { return e.Data.Text != "" })
 	p.handle = func(r *http.Request) error {
 		if verifierErr != nil {
 			return verifierErr

@@ -29,7 +29,7 @@ func twilioPeer() peer {
 		connect: func(tb testing.TB, base string, transport http.RoundTripper) call {
 			tb.Helper()
 			service := twilioService(base, transport)
-			return calling(func(context.Context) (string, error) {
+			return sendCall(func(context.Context) (string, error) {
 				params := &api.CreateMessageParams{}
 				params.SetFrom("ACME").SetTo(recipient).SetBody(text)
 				message, err := service.CreateMessage(params)
@@ -39,7 +39,7 @@ func twilioPeer() peer {
 				return *message.Sid, nil
 			})
 		},
-		decoded: func() any { return new(api.ApiV2010Message) },
+		newResult: func() any { return new(api.ApiV2010Message) },
 	}
 }
 
@@ -52,8 +52,8 @@ func twilioService(base string, transport http.RoundTripper) *api.ApiService {
 	return api.NewApiService(twilio.NewRequestHandler(client))
 }
 
-// twilioOverLoopback is the client's own http.Client, but that a connection to its host, which cannot be changed, is one to
-// base, and without TLS like everybody else's.
+// twilioOverLoopback returns an http.Client like the library's own, but it connects to base, without TLS like the other clients. The library
+// has a fixed host.
 func twilioOverLoopback(base string) *http.Client {
 	shared, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -99,7 +99,7 @@ func twilioListing() listingPeer {
 				return rows, <-failed
 			}
 		},
-		decoded: func() any { return new(api.ListMessageResponse) },
+		newResult: func() any { return new(api.ListMessageResponse) },
 	}
 }
 
@@ -115,11 +115,11 @@ func twilioHook() hookPeer {
 		if err != nil {
 			return err
 		}
-		return understood(values.Get("From") != "" && values.Get("Body") != "")
+		return requireEvent(values.Get("From") != "" && values.Get("Body") != "")
 	}
 	return hookPeer{
 		name: "twilio-go", method: http.MethodGet, url: target, header: "X-Twilio-Signature",
-		signed: func(string, string) string { return base64.StdEncoding.EncodeToString(mac(sha1.New, target)) },
+		sign: func(string, string) string { return base64.StdEncoding.EncodeToString(mac(sha1.New, target)) },
 		handle: func(r *http.Request) error {
 			if !validator.Validate(target, nil, r.Header.Get("X-Twilio-Signature")) {
 				return errSignature

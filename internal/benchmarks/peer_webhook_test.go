@@ -16,37 +16,37 @@ import (
 	"time"
 )
 
-// hookPeer is a client library of another service that receives: it verifies and reads a call of its service.
+// A hookPeer is a client library of another service that receives: it verifies and reads a call of its service.
 type hookPeer struct {
 	name   string
 	method string
 	url    string
 	body   string
-	header string // that holds the signature
-	// others are the other headers of a call, and signed the signature, both for the time in seconds at which it is made.
-	others func(at string) http.Header
-	signed func(at, body string) string
-	// signedAt returns the time in the headers of a call, for which the signature holds for some minutes; nil if it always holds.
-	signedAt func(http.Header) string
-	handle   func(r *http.Request) error
-	// read fills a type of the client's from the call, by the standard library.
-	read func(r *http.Request, body []byte) error
+
+	header    string                          // the name of the header with the signature
+	sign      func(at, body string) string    // returns the signature of a call that is made at a time in seconds
+	headers   func(at string) http.Header     // returns the other headers of such a call; nil for none
+	timestamp func(header http.Header) string // returns the time in the headers; nil if the signature does not expire
+
+	handle func(r *http.Request) error              // verifies and reads a call by the library
+	read   func(r *http.Request, body []byte) error // reads a call by the standard library
 }
 
+// hookPeers returns the libraries that receive.
 func hookPeers() []hookPeer {
 	return []hookPeer{twilioHook(), svixHook(), lineHook(), openaiHook(), githubHook(), stripeHook()}
 }
 
-// handled prepares calls of a handler.
-func (p hookPeer) handled(handle func(r *http.Request) error) preparation {
+// prepare prepares signed calls of a handler.
+func (p hookPeer) prepare(handle func(r *http.Request) error) preparation {
 	return func(tb testing.TB) operation {
 		tb.Helper()
 		r := httptest.NewRequestWithContext(tb.Context(), p.method, p.url, http.NoBody)
 		at := strconv.FormatInt(time.Now().Unix(), 10)
-		if p.others != nil {
-			maps.Copy(r.Header, p.others(at))
+		if p.headers != nil {
+			maps.Copy(r.Header, p.headers(at))
 		}
-		r.Header.Set(p.header, p.signed(at, p.body))
+		r.Header.Set(p.header, p.sign(at, p.body))
 		return repeat(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if handle(r) != nil {
 				w.WriteHeader(http.StatusBadRequest)
@@ -59,41 +59,41 @@ func (p hookPeer) handled(handle func(r *http.Request) error) preparation {
 
 var errSignature = errors.New("the signature is wrong")
 
-// byHand checks the same signature by the standard library, and fills the same type.
+// byHand handles a call as the library does, by the standard library alone.
 func (p hookPeer) byHand(r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
 	}
 	at := ""
-	if p.signedAt != nil {
-		at = p.signedAt(r.Header)
+	if p.timestamp != nil {
+		at = p.timestamp(r.Header)
 		seconds, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
 			return errSignature
 		}
 	}
-	if !hmac.Equal([]byte(r.Header.Get(p.header)), []byte(p.signed(at, string(body)))) {
+	if !hmac.Equal([]byte(r.Header.Get(p.header)), []byte(p.sign(at, string(body)))) {
 		return errSignature
 	}
 	return p.read(r, body)
 }
 
-// decoding returns what decodes a body, and reports an error unless ok finds something in it.
-func decoding[T any](ok func(*T) bool) func(*http.Request, []byte) error {
+// readJSON returns a function that decodes a body, and fails unless the event is complete.
+func readJSON[T any](isComplete func(*T) bool) func(*http.Request, []byte) error {
 	return func(_ *http.Request, body []byte) error {
 		var event T
 		if err := json.Unmarshal(body, &event); err != nil {
 			return err
 		}
-		return understood(ok(&event))
+		return requireEvent(isComplete(&event))
 	}
 }
 
 // hookKey is the key of all signatures.
 const hookKey = "0123456789abcdef0123456789abcdef"
 
-// mac returns the HMAC with hookKey over some parts, one after the other.
+// mac returns the HMAC with hookKey over all parts.
 func mac(algorithm func() hash.Hash, parts ...string) []byte {
 	h := hmac.New(algorithm, []byte(hookKey))
 	for _, part := range parts {
@@ -102,14 +102,14 @@ func mac(algorithm func() hash.Hash, parts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// standardHook is a call that is signed as the Standard Webhooks specification says.
+// standardHook returns a peer whose calls are signed by the Standard Webhooks specification.
 func standardHook(name, body string) hookPeer {
 	return hookPeer{
 		name: name, method: http.MethodPost, url: "/hook", body: body, header: "Webhook-Signature",
-		others: func(at string) http.Header { return http.Header{"Webhook-Id": {"msg_1"}, "Webhook-Timestamp": {at}} },
-		signed: func(at, body string) string {
+		headers: func(at string) http.Header { return http.Header{"Webhook-Id": {"msg_1"}, "Webhook-Timestamp": {at}} },
+		sign: func(at, body string) string {
 			return "v1," + base64.StdEncoding.EncodeToString(mac(sha256.New, "msg_1.", at, ".", body))
 		},
-		signedAt: func(h http.Header) string { return h.Get("Webhook-Timestamp") },
+		timestamp: func(h http.Header) string { return h.Get("Webhook-Timestamp") },
 	}
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder keeps the requests that a client makes, to have them made again by hand.
+// A recorder records the requests of a client, so that replay can make them by hand.
 type recorder struct {
 	next     http.RoundTripper
-	requests []recorded
+	requests []recordedRequest
 }
 
-type recorded struct {
+// A recordedRequest is a request of a client.
+type recordedRequest struct {
 	method, url string
 	header      http.Header
 	body        []byte
@@ -28,39 +29,40 @@ type recorded struct {
 
 // RoundTrip implements http.RoundTripper.
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	one := recorded{method: req.Method, url: req.URL.String(), header: req.Header.Clone()}
+	request := recordedRequest{method: req.Method, url: req.URL.String(), header: req.Header.Clone()}
 	if req.Body != nil {
 		var err error
-		if one.body, err = io.ReadAll(req.Body); err != nil {
+		request.body, err = io.ReadAll(req.Body)
+		if err != nil {
 			return nil, err
 		}
 		if err := req.Body.Close(); err != nil {
 			return nil, err
 		}
 		req = req.Clone(req.Context())
-		req.Body = io.NopCloser(bytes.NewReader(one.body))
+		req.Body = io.NopCloser(bytes.NewReader(request.body))
 	}
-	r.requests = append(r.requests, one)
+	r.requests = append(r.requests, request)
 	return r.next.RoundTrip(req)
 }
 
-// replay makes the recorded requests by hand: it writes each body from its values, and decodes each response into a type of the
-// client's by json.Decoder.
-func (r *recorder) replay(tb testing.TB, over http.RoundTripper, decoded func() any) operation {
+// replay returns an operation that makes the recorded requests by hand: it encodes the values of each body, and decodes each response by
+// json.Decoder into a result of the client's type.
+func (r *recorder) replay(tb testing.TB, over http.RoundTripper, newResult func() any) operation {
 	tb.Helper()
 	client := &http.Client{Transport: over}
-	var write []func() ([]byte, error)
-	for _, one := range r.requests {
-		write = append(write, one.writer(tb))
+	var encode []func() ([]byte, error)
+	for _, request := range r.requests {
+		encode = append(encode, request.encoder(tb))
 	}
 	return func(ctx context.Context, n int) error {
 		for range n {
-			for i, one := range r.requests {
-				body, err := write[i]()
-				if err == nil {
-					err = one.send(ctx, client, body, decoded())
-				}
+			for i, request := range r.requests {
+				body, err := encode[i]()
 				if err != nil {
+					return err
+				}
+				if err := request.send(ctx, client, body, newResult()); err != nil {
 					return err
 				}
 			}
@@ -69,8 +71,8 @@ func (r *recorder) replay(tb testing.TB, over http.RoundTripper, decoded func() 
 	}
 }
 
-// writer returns what writes the body anew from its values: as JSON, or else as a form.
-func (r *recorded) writer(tb testing.TB) func() ([]byte, error) {
+// encoder returns a function that encodes the values of the body, as JSON or as a form.
+func (r *recordedRequest) encoder(tb testing.TB) func() ([]byte, error) {
 	tb.Helper()
 	var object map[string]any
 	if json.Unmarshal(r.body, &object) == nil {
@@ -81,7 +83,8 @@ func (r *recorded) writer(tb testing.TB) func() ([]byte, error) {
 	return func() ([]byte, error) { return []byte(form.Encode()), nil }
 }
 
-func (r *recorded) send(ctx context.Context, client *http.Client, body []byte, into any) error {
+// send makes the request, and decodes the response.
+func (r *recordedRequest) send(ctx context.Context, client *http.Client, body []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -95,7 +98,8 @@ func (r *recorded) send(ctx context.Context, client *http.Client, body []byte, i
 	if resp.StatusCode != http.StatusOK {
 		return errors.New(resp.Status)
 	}
-	if err = json.NewDecoder(resp.Body).Decode(into); err != nil {
+	err = json.NewDecoder(resp.Body).Decode(into)
+	if err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, resp.Body)

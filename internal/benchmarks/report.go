@@ -16,7 +16,7 @@ import (
 //go:embed report.md.tmpl
 var reportTemplate string
 
-// report is what the page is made of.
+// A report has the data of the page.
 type report struct {
 	settings
 
@@ -27,7 +27,7 @@ type report struct {
 	took    time.Duration
 }
 
-// gains says, by the name of a row of this library, what a user gets for the difference to its floor.
+// gains says what a user of this library gets for the difference to the floor, by the name of the contender.
 var gains = map[string]string{
 	"messaging-go":                                     "a contract, masked errors, a rate limit, circuit breakers and a verdict",
 	"messaging-go, a template of chat app 2":           "checks of every part of every kind of message",
@@ -36,48 +36,59 @@ var gains = map[string]string{
 	"messaging-go, Receiver.SMS with secret and store": "every parameter kept, names from the contract, duplicates dropped",
 }
 
-// column is a column of a table: a metric of a benchmark. A metric that ends with -ratio is the ratio to the floor.
+// A column of a table shows a metric of a benchmark. A metric that ends with -ratio is the ratio to the floor.
 type column struct {
 	benchmark, title, metric string
-	divisor                  float64
-	digits                   int
+	unit                     unit
 }
 
-const micro, milli = 1e3, 1e6
+// A unit says how a value is written: divided, and with so many digits after the decimal point.
+type unit struct {
+	divisor float64
+	digits  int
+}
+
+// ratio is the unit of ratios. Other metrics are counts or nanoseconds.
+var ratio = unit{divisor: 1, digits: 2}
+
+// counts, micros and millis are the units of counts or nanoseconds, of microseconds and of milliseconds.
+func counts(digits int) unit { return unit{divisor: 1, digits: digits} }
+func micros(digits int) unit { return unit{divisor: 1e3, digits: digits} }
+func millis(digits int) unit { return unit{divisor: 1e6, digits: digits} }
 
 // tables are the columns of each table of the page.
 var tables = map[string][]column{
 	"one send": {
-		{"Send", "in memory: CPU ratio", "cpu-ratio", 1, 2},
-		{"Send", "CPU µs", "cpu-ns/op", micro, 2},
-		{"Send", "allocations", "mallocs/op", 1, 0},
-		{"SendLoopback", "over loopback: time ratio", "time-ratio", 1, 2},
-		{"SendLoopback", "CPU ratio", "cpu-ratio", 1, 2},
-		{"SendLoopback", "time µs", "ns/op", micro, 0},
+		{"Send", "in memory: CPU ratio", "cpu-ratio", ratio},
+		{"Send", "CPU µs", "cpu-ns/op", micros(2)},
+		{"Send", "allocations", "mallocs/op", counts(0)},
+		{"SendLoopback", "over loopback: time ratio", "time-ratio", ratio},
+		{"SendLoopback", "CPU ratio", "cpu-ratio", ratio},
+		{"SendLoopback", "time µs", "ns/op", micros(0)},
 	},
 	"many sends": {
-		{"Many", "time ratio", "time-ratio", 1, 2},
-		{"Many", "CPU ratio", "cpu-ratio", 1, 2},
-		{"Many", "time µs", "ns/op", micro, 1},
-		{"ManyTLS", "TLS, 5 ms: time ratio", "time-ratio", 1, 2},
-		{"ManyTLS", "CPU ratio", "cpu-ratio", 1, 2},
-		{"ManyTLS", "time µs", "ns/op", micro, 0},
+		{"Many", "time ratio", "time-ratio", ratio},
+		{"Many", "CPU ratio", "cpu-ratio", ratio},
+		{"Many", "time µs", "ns/op", micros(1)},
+		{"ManyTLS", "TLS, 5 ms: time ratio", "time-ratio", ratio},
+		{"ManyTLS", "CPU ratio", "cpu-ratio", ratio},
+		{"ManyTLS", "time µs", "ns/op", micros(0)},
 	},
 	"a listing": {
-		{"Row", "a row: CPU ratio", "cpu-ratio", 1, 2},
-		{"Row", "CPU ns", "cpu-ns/op", 1, 0},
-		{"Row", "allocations", "mallocs/op", 1, 1},
-		{"Pages", "50 pages, 5 ms each: time ratio", "time-ratio", 1, 2},
-		{"Pages", "time ms", "ns/op", milli, 0},
+		{"Row", "a row: CPU ratio", "cpu-ratio", ratio},
+		{"Row", "CPU ns", "cpu-ns/op", counts(0)},
+		{"Row", "allocations", "mallocs/op", counts(1)},
+		{"Pages", "50 pages, 5 ms each: time ratio", "time-ratio", ratio},
+		{"Pages", "time ms", "ns/op", millis(0)},
 	},
 	"a webhook": {
-		{"Webhook", "CPU ratio", "cpu-ratio", 1, 2},
-		{"Webhook", "CPU µs", "cpu-ns/op", micro, 2},
-		{"Webhook", "allocations", "mallocs/op", 1, 0},
+		{"Webhook", "CPU ratio", "cpu-ratio", ratio},
+		{"Webhook", "CPU µs", "cpu-ns/op", micros(2)},
+		{"Webhook", "allocations", "mallocs/op", counts(0)},
 	},
 }
 
-// page writes the page. Tables of which nothing was measured are left out.
+// page writes the page. It leaves out tables without a measurement.
 func (r report) page() ([]byte, error) {
 	charts := map[string]chart{}
 	for _, c := range allCharts {
@@ -111,7 +122,7 @@ func (r report) version(path string) (string, error) {
 	return "", fmt.Errorf("the benchmarks have no module %q", path)
 }
 
-// table writes a table, or nothing if nothing of it was measured.
+// table writes a table, or nothing if there is no measurement for it.
 func (r report) table(name string) (string, error) {
 	columns := tables[name]
 	if columns == nil {
@@ -136,21 +147,21 @@ func (r report) table(name string) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// names returns the contenders that were measured for any of the columns.
+// names returns the contenders with a measurement for any of the columns.
 func (r report) names(columns []column) (names []string) {
 	for _, c := range columns {
-		for _, one := range r.rows {
-			if one.benchmark == c.benchmark && !slices.Contains(names, one.name) {
-				names = append(names, one.name)
+		for _, row := range r.rows {
+			if row.benchmark == c.benchmark && !slices.Contains(names, row.name) {
+				names = append(names, row.name)
 			}
 		}
 	}
 	return names
 }
 
-// label returns the first cell of a row. For this library it says what a user gets.
+// label returns the first cell of a row. For this library it says what a user gets for the difference.
 func label(name string) string {
-	if !(contender{name: name}).isOurs() {
+	if !(rowName{name: name}).isOurs() {
 		return name
 	}
 	if gains[name] == "" {
@@ -161,20 +172,20 @@ func label(name string) string {
 
 func tableRow(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// values are what was measured of a contender in the unit of a column, one for each round.
+// values returns the measurements of a contender in the unit of a column, one for each round.
 func (r report) values(c column, name string) []float64 {
 	var values []float64
-	for _, one := range r.rows {
-		if one.benchmark == c.benchmark && one.name == name {
-			for _, value := range one.metrics[c.metric] {
-				values = append(values, value/c.divisor)
+	for _, row := range r.rows {
+		if row.benchmark == c.benchmark && row.name == name {
+			for _, value := range row.metrics[c.metric] {
+				values = append(values, value/c.unit.divisor)
 			}
 		}
 	}
 	return values
 }
 
-// cell writes a median, that of a ratio with its quartiles, or nothing if there is none.
+// cell writes the median of a contender in a column, or nothing if there is none. A ratio has its quartiles, too.
 func (r report) cell(c column, name string) string {
 	values := r.values(c, name)
 	s := spreadOf(values)
@@ -184,11 +195,11 @@ func (r report) cell(c column, name string) string {
 	case strings.HasSuffix(c.metric, "-ratio"):
 		return fmt.Sprintf("%.2f (%.2f–%.2f)", s.Median, s.Lower, s.Upper)
 	default:
-		return number(s.Median, c.digits)
+		return number(s.Median, c.unit.digits)
 	}
 }
 
-// number writes thousands apart.
+// number writes a number with a comma between thousands.
 func number(value float64, digits int) string {
 	whole, fraction, _ := strings.Cut(fmt.Sprintf("%.*f", digits, value), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// invented is a report in which each ratio of this library is the given one.
-func invented(ratio float64) report {
+// sampleReport returns a report in which each ratio of this library has the given value.
+func sampleReport(ratio float64) report {
 	r := report{
 		settings: settings{rounds: 3, length: 300 * time.Millisecond}, machine: "A Processor, 4 cores, go1.26.0, linux/amd64",
 		date: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), took: 5*time.Minute + 40*time.Second,
@@ -25,20 +25,22 @@ func invented(ratio float64) report {
 	} {
 		r.modules += path + " v1.2.3\n"
 	}
-	for benchmark, w := range works() {
-		for i, c := range w.contenders {
-			one := row{contender{benchmark, c.name}, map[string][]float64{
-				"ns/op": {6e6, 7e6, 8e6}, "cpu-ns/op": {5e6 + 1e5*float64(i), 5e6, 5e6}, "mallocs/op": {40, 40, 41},
+	for benchmark, comparison := range comparisons() {
+		for i, c := range comparison.contenders {
+			measured := row{rowName{benchmark, c.name}, map[string][]float64{
+				"ns/op":      {6e6, 7e6, 8e6},
+				"cpu-ns/op":  {5e6 + 1e5*float64(i), 5e6, 5e6},
+				"mallocs/op": {40, 40, 41},
 			}}
 			if c.floor != nil {
 				value := 1.5
-				if one.isOurs() {
+				if measured.isOurs() {
 					value = ratio
 				}
-				one.metrics["cpu-ratio"] = []float64{value, value, value + 1}
-				one.metrics["time-ratio"] = []float64{value - 0.1, value, value}
+				measured.metrics["cpu-ratio"] = []float64{value, value, value + 1}
+				measured.metrics["time-ratio"] = []float64{value - 0.1, value, value}
 			}
-			r.rows = append(r.rows, one)
+			r.rows = append(r.rows, measured)
 		}
 	}
 	return r
@@ -53,9 +55,9 @@ func page(t *testing.T, r report) string {
 
 func TestPageHasEveryContender(t *testing.T) {
 	t.Parallel()
-	text := page(t, invented(0.9))
-	for _, w := range works() {
-		for _, c := range w.contenders {
+	text := page(t, sampleReport(0.9))
+	for _, comparison := range comparisons() {
+		for _, c := range comparison.contenders {
 			assert.Contains(t, strings.ReplaceAll(text, "**", ""), "| "+c.name)
 		}
 	}
@@ -69,15 +71,15 @@ func TestPageIsShort(t *testing.T) {
 	t.Parallel()
 	committed, err := os.ReadFile("../../docs/benchmarks.md")
 	require.NoError(t, err)
-	for _, text := range []string{page(t, invented(2)), string(committed)} {
+	for _, text := range []string{page(t, sampleReport(2)), string(committed)} {
 		assert.LessOrEqual(t, strings.Count(text, "\n"), 150)
 	}
 }
 
 func TestPageOfAPart(t *testing.T) {
 	t.Parallel()
-	r := invented(0.9)
-	r.rows = slices.DeleteFunc(r.rows, func(one row) bool { return one.benchmark != "Send" || one.name != nameByHand })
+	r := sampleReport(0.9)
+	r.rows = slices.DeleteFunc(r.rows, func(r row) bool { return r.benchmark != "Send" || r.name != nameByHand })
 	text := page(t, r)
 	assert.Contains(t, text, "| hand-written net/http |")
 	assert.NotContains(t, text, "messaging-go, SendAll")
@@ -86,10 +88,10 @@ func TestPageOfAPart(t *testing.T) {
 
 func TestGains(t *testing.T) {
 	t.Parallel()
-	text := page(t, invented(1.06))
-	for _, w := range works() {
-		for _, c := range w.contenders {
-			if (contender{name: c.name}).isOurs() {
+	text := page(t, sampleReport(1.06))
+	for _, comparison := range comparisons() {
+		for _, c := range comparison.contenders {
+			if (rowName{name: c.name}).isOurs() {
 				require.NotEmpty(t, gains[c.name], "%s: say what a user gets for its ratio", c.name)
 				assert.Contains(t, text, "| **"+c.name+"**: "+gains[c.name]+" |")
 			}
@@ -97,7 +99,7 @@ func TestGains(t *testing.T) {
 	}
 }
 
-func TestColumnsAreThoseOfBenchmarks(t *testing.T) {
+func TestColumnsNameBenchmarks(t *testing.T) {
 	t.Parallel()
 	columns := map[string]bool{}
 	for _, table := range tables {
@@ -105,20 +107,19 @@ func TestColumnsAreThoseOfBenchmarks(t *testing.T) {
 			columns[c.benchmark] = true
 		}
 	}
-	assert.Len(t, columns, len(works()))
+	assert.Len(t, columns, len(comparisons()))
 	for _, c := range allCharts {
 		assert.True(t, columns[c.column.benchmark])
-		assert.True(t, columns[c.column.benchmark])
 	}
-	for benchmark := range works() {
+	for benchmark := range comparisons() {
 		assert.True(t, columns[benchmark], benchmark)
 	}
 }
 
-func TestChartsAreDrawnBesideThePage(t *testing.T) {
+func TestWriteCharts(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	require.NoError(t, invented(0.9).writeCharts(folder))
+	require.NoError(t, sampleReport(0.9).writeCharts(folder))
 	for _, c := range allCharts {
 		svg, err := os.ReadFile(filepath.Join(folder, c.file()))
 		require.NoError(t, err)

@@ -18,19 +18,20 @@ import (
 	"time"
 )
 
-// contender is one client in one benchmark, such as messaging-go in Send. A name that begins with messaging-go is this library's.
-type contender struct{ benchmark, name string }
+// A rowName names a contender of a benchmark, such as messaging-go in Send.
+type rowName struct{ benchmark, name string }
 
-func (c contender) isOurs() bool { return strings.HasPrefix(c.name, "messaging-go") }
+// isOurs reports whether the contender is this library.
+func (r rowName) isOurs() bool { return strings.HasPrefix(r.name, "messaging-go") }
 
-// row is what was measured of a contender: the values of each metric, one for each round.
+// A row has the measurements of a contender: for each metric a value for each round.
 type row struct {
-	contender
+	rowName
 
 	metrics map[string][]float64
 }
 
-// program is the test binary with the benchmarks.
+// A program is the test binary with the benchmarks.
 type program struct{ file string }
 
 // build compiles the benchmarks. The caller removes the program.
@@ -49,7 +50,7 @@ func build(ctx context.Context, errs io.Writer) (program, func() error, error) {
 	return p, remove, nil
 }
 
-// bench runs the benchmarks that a pattern matches, in a process without environment, so that no client finds settings there.
+// bench runs the benchmarks that match a pattern. Their process has an empty environment, so that no client finds settings there.
 func (p program) bench(ctx context.Context, pattern, length string) ([]row, error) {
 	command := exec.CommandContext(ctx, p.file, "-test.run=^$", "-test.bench="+pattern, "-test.benchtime="+length)
 	command.Env = []string{}
@@ -62,13 +63,13 @@ func (p program) bench(ctx context.Context, pattern, length string) ([]row, erro
 	return parseRows(out.String())
 }
 
-// parseRows reads the lines that package testing writes of benchmarks.
+// parseRows reads the lines that package testing writes for benchmarks, such as "BenchmarkSend/messaging-go 2 5000 ns/op".
 func parseRows(out string) ([]row, error) {
 	var rows []row
 	for line := range strings.Lines(out) {
 		fields := strings.Fields(line)
-		name, ok := strings.CutPrefix(line, "Benchmark")
-		if !ok || len(fields) < 2 {
+		name, isResult := strings.CutPrefix(line, "Benchmark")
+		if !isResult || len(fields) < 2 {
 			continue
 		}
 		name, _, _ = strings.Cut(name, " ")
@@ -87,50 +88,67 @@ func parseRows(out string) ([]row, error) {
 	return rows, nil
 }
 
-// pattern is the value of -test.bench that matches this contender alone.
-func (c contender) pattern() string {
-	parts := strings.Split("Benchmark"+c.benchmark+"/"+strings.ReplaceAll(c.name, " ", "_"), "/")
+// pattern returns the value of -test.bench that matches this contender alone.
+func (r rowName) pattern() string {
+	parts := strings.Split("Benchmark"+r.benchmark+"/"+strings.ReplaceAll(r.name, " ", "_"), "/")
 	for i, part := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
 	}
 	return strings.Join(parts, "/")
 }
 
-// measure measures round by round. In each, the contenders follow each other in another order.
+// measure measures all contenders in each round, in a random order.
 func (p program) measure(ctx context.Context, s settings, progress io.Writer) ([]row, error) {
-	all, err := p.bench(ctx, s.only.String(), "1x")
+	rows, err := p.list(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if s.ours {
-		all = slices.DeleteFunc(all, func(r row) bool { return !r.isOurs() })
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no benchmark is named like %q", s.only)
-	}
-	for i := range all {
-		all[i].metrics = map[string][]float64{}
-	}
 	for round := range s.rounds {
 		began := time.Now()
-		for _, i := range rand.Perm(len(all)) {
-			measured, err := p.bench(ctx, all[i].pattern(), s.length.String())
-			if err != nil {
+		for _, i := range rand.Perm(len(rows)) {
+			if err := p.measureOnce(ctx, &rows[i], s.length); err != nil {
 				return nil, err
-			}
-			if len(measured) != 1 {
-				return nil, fmt.Errorf("%s: %d results, want 1", all[i].pattern(), len(measured))
-			}
-			for metric, values := range measured[0].metrics {
-				all[i].metrics[metric] = append(all[i].metrics[metric], values...)
 			}
 		}
 		_, _ = fmt.Fprintf(progress, "round %d of %d took %s\n", round+1, s.rounds, time.Since(began).Round(time.Second))
 	}
-	return all, nil
+	return rows, nil
 }
 
-// spread is a median with the quartiles around it.
+// list returns an empty row for each contender to measure. It runs each of them once.
+func (p program) list(ctx context.Context, s settings) ([]row, error) {
+	rows, err := p.bench(ctx, s.only.String(), "1x")
+	if err != nil {
+		return nil, err
+	}
+	if s.ours {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return !r.isOurs() })
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no benchmark is named like %q", s.only)
+	}
+	for i := range rows {
+		rows[i].metrics = map[string][]float64{}
+	}
+	return rows, nil
+}
+
+// measureOnce measures a contender in one process, and adds the values to its row.
+func (p program) measureOnce(ctx context.Context, r *row, length time.Duration) error {
+	measured, err := p.bench(ctx, r.pattern(), length.String())
+	if err != nil {
+		return err
+	}
+	if len(measured) != 1 {
+		return fmt.Errorf("%s: %d results, want 1", r.pattern(), len(measured))
+	}
+	for metric, values := range measured[0].metrics {
+		r.metrics[metric] = append(r.metrics[metric], values...)
+	}
+	return nil
+}
+
+// A spread is a median with the quartiles around it.
 type spread struct{ Lower, Median, Upper float64 }
 
 // spreadOf returns the spread of some values, which is zero if there are none.
@@ -139,7 +157,7 @@ func spreadOf(values []float64) spread {
 	return spread{quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)}
 }
 
-// quantile interpolates between the two values next to the place.
+// quantile returns a quantile of sorted values. It interpolates between the two values around it.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -111,7 +111,7 @@ func (a *adversary) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	take := func() string { return a.take(m.ReferenceID, m.To) }
 	respond := func(status int, body string, headers ...string) (*http.Response, error) {
-		return answer(r, status, body, headers...), nil
+		return newResponse(r, status, body, headers...), nil
 	}
 	other := fmt.Sprintf(`{"id":"x-1","referenceId":%q,"to":"639180000000"}`, m.ReferenceID)
 	cached := a.last
@@ -130,7 +130,7 @@ func (a *adversary) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errLost
 	case "cut":
 		body := take()
-		resp := answer(r, 200, "")
+		resp := newResponse(r, 200, "")
 		resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(body[:len(body)/2]), failing{})), -1
 		return resp, nil
 	case "cached by path":
@@ -203,7 +203,7 @@ func (a *adversary) lookup(r *http.Request) (*http.Response, error) {
 	}
 	listing := func(rows string) string { return `{"hasNext":false,"data":[` + rows + `]}` }
 	respond := func(body string, headers ...string) (*http.Response, error) {
-		return answer(r, 200, body, headers...), nil
+		return newResponse(r, 200, body, headers...), nil
 	}
 	poison := func(format string) (*http.Response, error) { return respond(listing(fmt.Sprintf(format, reference))) }
 	stranger := `{"transactionId":"x-1","referenceId":"order-9","to":"639180000000"}`
@@ -249,14 +249,3 @@ func (a *adversary) lookup(r *http.Request) (*http.Response, error) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
-func answer(r *http.Request, status int, body string, headers ...string) *http.Response {
-	resp := &http.Response{
-		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Request: r,
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
-	}
-	for i := 0; i < len(headers); i += 2 {
-		resp.Header.Set(headers[i], headers[i+1])
-	}
-	return resp
-}

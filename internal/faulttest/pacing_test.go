@@ -19,13 +19,13 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A bucket is a service that takes messages at a rate, and so many at once. Only those that it takes count.
+// A bucket is a service that takes messages at a rate, and some at once.
 type bucket struct {
 	perSecond func(since time.Duration) float64
 	burst     float64
 	window    bool // a second begins anew
 	refuses   reply
-	jitter    time.Duration // of the way there, up to it. Refusals then come at once, as those of a gateway do
+	jitter    time.Duration // up to which requests are delayed. Refusals then come at once, as from a gateway
 
 	mu      sync.Mutex
 	tokens  float64
@@ -79,6 +79,11 @@ func always(perSecond float64) func(time.Duration) float64 {
 	return func(time.Duration) float64 { return perSecond }
 }
 
+// even returns a service that takes messages evenly spaced.
+func even(perSecond float64, refuses reply) *bucket {
+	return &bucket{perSecond: always(perSecond), burst: 1, refuses: refuses}
+}
+
 func TestSendAllFindsTheRate(t *testing.T) {
 	const (
 		length = 12 * time.Second
@@ -103,25 +108,25 @@ func TestSendAllFindsTheRate(t *testing.T) {
 		unknown int64
 		limit   float64
 	}{
-		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
-		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
-		{name: "110 a second", bucket: &bucket{perSecond: always(110), burst: 1, refuses: throttled}, share: 0.75, refused: 300},
-		{name: "200 a second", bucket: &bucket{perSecond: always(200), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
-		{name: "10 a second, Retry-After 1", bucket: &bucket{perSecond: always(10), burst: 1, refuses: later}, share: 0.75, refused: 200},
+		{name: "10 a second", bucket: even(10, throttled), share: 0.75, refused: 200},
+		{name: "50 a second", bucket: even(50, throttled), share: 0.75, refused: 200},
+		{name: "110 a second", bucket: even(110, throttled), share: 0.75, refused: 300},
+		{name: "200 a second", bucket: even(200, throttled), share: 0.75, refused: 200},
+		{name: "10 a second, Retry-After 1", bucket: even(10, later), share: 0.75, refused: 200},
 		{
-			name: "50 a second, Retry-After 1", bucket: &bucket{perSecond: always(50), burst: 1, refuses: later},
+			name: "50 a second, Retry-After 1", bucket: even(50, later),
 			share: 0.75, refused: 200,
 		},
 		{
-			name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later},
+			name: "200 a second, Retry-After 1", bucket: even(200, later),
 			share: 0.75, refused: 200,
 		},
 		{
-			name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
+			name: "50 a second, a page", bucket: even(50, limited),
 			unknown: 150, refused: 1e6,
 		},
 		{
-			name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled},
+			name: "50 a second, WithRateLimit", bucket: even(50, throttled),
 			limit: 40, share: 0.75, refused: 200,
 		},
 		{
@@ -168,7 +173,7 @@ func TestSendAllFindsTheRate(t *testing.T) {
 			tc.bucket.tokens = max(1, tc.bucket.tokens)
 			s := &stormy{react: tc.bucket.react}
 			var log strings.Builder
-			var counts told
+			var counts tally
 			length := max(length, tc.length)
 			synctest.Test(t, func(t *testing.T) {
 				way := &unsteady{next: s, jitter: tc.bucket.jitter, random: rand.New(rand.NewPCG(1, 2))}
@@ -220,12 +225,12 @@ func TestSendAllFindsTheRate(t *testing.T) {
 	}
 }
 
-// At the first, longest gap there would be no time for 128 messages. They wait all the same, for a shorter one, and no others are taken.
+// The first, longest gap leaves no time for 128 messages. They wait for a shorter one, and SendAll takes no others.
 func TestPaceTurnsNoMessageAway(t *testing.T) {
 	const length, most = 10 * time.Second, 5000
 	b := &bucket{perSecond: always(50), burst: 1, tokens: 1, refuses: reply{status: 429, body: `{}`}}
 	s, taken := &stormy{react: b.react}, 0
-	var counts told
+	var counts tally
 	synctest.Test(t, func(t *testing.T) {
 		client, err := messaging.NewClient(baseURL, messaging.WithToken(testToken), messaging.WithHTTPClient(&http.Client{Transport: s}))
 		require.NoError(t, err)

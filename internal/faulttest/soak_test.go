@@ -57,8 +57,8 @@ func soakFaults() []messagingtest.Fault {
 	return faults
 }
 
-// TestSoak sends in every way while requests meet faults, contexts end and the service goes away. Then it compares what the
-// callers were told with what the service has, message by message.
+// TestSoak sends in every way while requests meet faults, contexts end and the service goes away. Then it compares the verdicts
+// with what the service has, message by message.
 //
 // It counts the goroutines of the process, so it is not parallel.
 func TestSoak(t *testing.T) {

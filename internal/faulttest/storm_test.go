@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -153,12 +152,12 @@ func (s *stormy) run(t *testing.T, play func(t *testing.T, client *messaging.Cli
 	})
 }
 
-// told counts what the callers were told.
-type told struct {
+// A tally counts verdicts.
+type tally struct {
 	accepted, refused, unknown, notSent atomic.Int64
 }
 
-func (c *told) count(err error) {
+func (c *tally) count(err error) {
 	switch messaging.VerdictOf(err) {
 	case messaging.Accepted:
 		c.accepted.Add(1)
@@ -184,10 +183,8 @@ func toMany(yield func(sms.Message) bool) {
 	}
 }
 
-var _ iter.Seq[sms.Message] = toMany
-
 // sendAllFor sends new messages until the time is over, lets those that wait then go for as long as rest, and counts the outcomes.
-func sendAllFor(t *testing.T, client *messaging.Client, length, rest time.Duration) *told {
+func sendAllFor(t *testing.T, client *messaging.Client, length, rest time.Duration) *tally {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length+rest)
 	defer cancel()
@@ -199,7 +196,7 @@ func sendAllFor(t *testing.T, client *messaging.Client, length, rest time.Durati
 			}
 		}
 	}
-	var counts told
+	var counts tally
 	for out := range client.SMS.SendAll(ctx, messages, senders) {
 		counts.count(out.Err)
 	}
@@ -301,7 +298,7 @@ func TestStorm(t *testing.T) {
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
 			t.Helper()
-			var counts told
+			var counts tally
 			var callers sync.WaitGroup
 			var longest, stalled atomic.Int64
 			for i := range 16 {

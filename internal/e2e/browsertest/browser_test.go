@@ -1,20 +1,16 @@
 package browsertest
 
 import (
-	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
-
-	messaging "github.com/messaging-service/messaging-go"
 )
 
 // chromium returns the path of the browser. Without one .ci/browser skips this package.
@@ -29,56 +25,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// A box is a running sandbox.
-type box struct {
-	Base, Token string
-	process     *exec.Cmd
-}
-
-// buildCommand builds the command and returns its path.
-func buildCommand(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "messaging")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../../cmd/messaging", "-o", path, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
-}
-
-// startSandbox starts the command on a free port, as a user would.
-func startSandbox(t *testing.T, command string, args ...string) *box {
-	t.Helper()
-	args = append([]string{"sandbox", "-listen", "127.0.0.1:0"}, args...)
-	b := &box{process: exec.Command(command, args...)}
-	b.process.Stderr = os.Stderr
-	stdout, err := b.process.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, b.process.Start())
-	t.Cleanup(func() {
-		_ = b.process.Process.Signal(os.Interrupt)
-		_ = b.process.Wait()
-	})
-	lines := bufio.NewScanner(stdout)
-	for (b.Base == "" || b.Token == "") && lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), "export MESSAGING_BASE_URL="); ok {
-			b.Base = value
-		}
-		if value, ok := strings.CutPrefix(lines.Text(), "export MESSAGING_TOKEN="); ok {
-			b.Token = value
-		}
-	}
-	require.NotEmpty(t, b.Token, "the command printed no token")
-	return b
-}
-
-// client returns a client with what the command printed.
-func (b *box) client(t *testing.T, opts ...messaging.Option) *messaging.Client {
-	t.Helper()
-	client, err := messaging.NewClient(b.Base, append([]messaging.Option{messaging.WithToken(b.Token)}, opts...)...)
-	require.NoError(t, err)
-	return client
-}
-
-// A browser is the context of a tab.
+// A browser is the context of a tab. It is a type of its own because a test helper takes it after t.
 type browser interface{ context.Context }
 
 // startBrowser starts a browser with an empty profile and returns the context of a tab.
@@ -148,6 +95,64 @@ func eventually(t *testing.T, tab browser, expression string) {
 	t.Fatalf("not within a minute: %s\nthe page says: %s", expression, eval[string](t, tab, "document.body.innerText.slice(0, 3000)"))
 }
 
+// click clicks the first element that matches a selector.
+func click(t *testing.T, tab browser, selector string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+}
+
+// submit submits a form.
+func submit(t *testing.T, tab browser, selector string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`document.querySelector(%q).requestSubmit()`, selector))
+}
+
+// focus moves the focus to the first element that matches a selector.
+func focus(t *testing.T, tab browser, selector string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
+}
+
+// clickText clicks the first element that matches a selector and shows exactly a text.
+func clickText(t *testing.T, tab browser, selector, text string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].find(e => e.innerText === %q).click()`, selector, text))
+}
+
+// openThread opens the first conversation in the list that shows a text.
+func openThread(t *testing.T, tab browser, text string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`[...document.querySelectorAll(".thread")].find(e => e.innerText.includes(%q)).click()`, text))
+}
+
+// waitFor waits until an element matches a selector.
+func waitFor(t *testing.T, tab browser, selector string) {
+	t.Helper()
+	eventually(t, tab, fmt.Sprintf(`document.querySelector(%q)`, selector))
+}
+
+// waitForText waits until the first element that matches a selector shows a text.
+func waitForText(t *testing.T, tab browser, selector, text string) {
+	t.Helper()
+	eventually(t, tab, fmt.Sprintf(`document.querySelector(%q).innerText.includes(%q)`, selector, text))
+}
+
+// waitForCount waits until n elements match a selector.
+func waitForCount(t *testing.T, tab browser, selector string, n int) {
+	t.Helper()
+	eventually(t, tab, fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, selector, n))
+}
+
+// typeInto types into a field of the page, as its script sees it.
+func typeInto(t *testing.T, tab browser, selector, text string) {
+	t.Helper()
+	do(t, tab, fmt.Sprintf(`
+		const field = document.querySelector(%q);
+		field.focus();
+		field.value = %q;
+		field.dispatchEvent(new Event("input", { bubbles: true }))`, selector, text))
+}
+
 // view sets the size of the window and the color scheme.
 func view(t *testing.T, tab browser, width, height int64, scheme string) {
 	t.Helper()
@@ -159,7 +164,7 @@ func view(t *testing.T, tab browser, width, height int64, scheme string) {
 }
 
 // open opens a page of the sandbox, and waits until it hears of changes. Before that the page would miss that the sandbox ends.
-func (b *box) open(t *testing.T, tab browser, path string) {
+func (b *sandbox) open(t *testing.T, tab browser, path string) {
 	t.Helper()
 	run(t, tab, chromedp.Navigate(b.Base+path))
 	eventually(t, tab, `document.querySelector("#live").title === "Live"`)
@@ -168,7 +173,8 @@ func (b *box) open(t *testing.T, tab browser, path string) {
 // screenshot writes a picture of the window, when nothing moves any more.
 func screenshot(t *testing.T, tab browser, path string) {
 	t.Helper()
-	eventually(t, tab, `document.fonts.status === "loaded" && document.getAnimations().every(a => a.playState !== "running" || a.effect.getTiming().iterations === Infinity)`)
+	eventually(t, tab, `document.fonts.status === "loaded" &&
+		document.getAnimations().every(a => a.playState !== "running" || a.effect.getTiming().iterations === Infinity)`)
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())

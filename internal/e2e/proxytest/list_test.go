@@ -11,7 +11,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// TestListThroughProxies lists through each proxy while things happen. A listing is complete, or ends with an error.
+// TestListThroughProxies lists through each proxy in each scenario. A listing is complete, or ends with an error.
 func TestListThroughProxies(t *testing.T) {
 	t.Parallel()
 	for _, front := range proxies() {
@@ -41,9 +41,9 @@ func TestListThroughProxies(t *testing.T) {
 						}
 					})
 				}
-				if s.happens != nil {
+				if s.disturb != nil {
 					for range 3 {
-						s.happens(p, o)
+						s.disturb(p, o)
 					}
 				}
 				work.Wait()
@@ -54,6 +54,7 @@ func TestListThroughProxies(t *testing.T) {
 	}
 }
 
+// list returns the references of all rows.
 func list(b *books) (references []string, err error) {
 	for row, err := range b.client.SMS.List(b.t.Context(), sms.ListOptions{PageSize: 100}) {
 		if err != nil {

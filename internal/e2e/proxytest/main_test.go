@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	before := sockets()
 	zerolog.SetGlobalLevel(zerolog.Disabled)
 	// toxiproxy leaves the goroutine of a connection behind that ended with unread data.
-	toxiproxys := goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run")
-	goleak.VerifyTestMain(m, toxiproxys, goleak.Cleanup(func(code int) {
+	ofToxiproxy := goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run")
+	goleak.VerifyTestMain(m, ofToxiproxy, goleak.Cleanup(func(code int) {
 		if left := socketsLeft(before); code == 0 && left > 0 {
 			fmt.Fprintf(os.Stderr, "%d sockets are left open\n", left)
 			code = 1
@@ -58,14 +58,16 @@ func socketsLeft(before int) int {
 	return sockets() - before
 }
 
-// results are the counts of all scenarios.
+// results has the counts of all scenarios.
 var results table
 
-// table counts by section and by what stood in between.
+// A table sums the counts of scenarios by section and by proxy.
 type table struct {
 	mu   sync.Mutex
-	rows map[[2]string][]int
+	rows map[rowKey][]int
 }
+
+type rowKey struct{ section, through string }
 
 const (
 	sends    = "Sends"
@@ -74,7 +76,7 @@ const (
 	webhooks = "Webhooks"
 )
 
-// heads are the heads of the sections, in their order.
+// heads has the heads of the sections, in order.
 var heads = []struct{ section, columns string }{
 	{sends, "through | scenarios | sends | accepted | refused | not sent | unknown | of these processed | twice"},
 	{listings, "through | scenarios | listings | complete | failed with an error | short or wrong"},
@@ -87,9 +89,9 @@ func (t *table) add(section, through string, counts ...int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rows == nil {
-		t.rows = map[[2]string][]int{}
+		t.rows = map[rowKey][]int{}
 	}
-	key := [2]string{section, through}
+	key := rowKey{section: section, through: through}
 	sums := t.rows[key]
 	if sums == nil {
 		sums = make([]int, len(counts)+1)
@@ -108,8 +110,8 @@ func (t *table) print() {
 		fmt.Printf("\n**%s**\n\n| %s |\n|%s\n", head.section, head.columns, strings.Repeat("---|", columns))
 		var lines []string
 		for key, sums := range t.rows {
-			if key[0] == head.section {
-				lines = append(lines, fmt.Sprintf("| %s | %s |\n", key[1], strings.ReplaceAll(strings.Trim(fmt.Sprint(sums), "[]"), " ", " | ")))
+			if key.section == head.section {
+				lines = append(lines, fmt.Sprintf("| %s | %s |\n", key.through, strings.ReplaceAll(strings.Trim(fmt.Sprint(sums), "[]"), " ", " | ")))
 			}
 		}
 		slices.Sort(lines)

@@ -9,8 +9,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// TestSendOnceThroughProxies settles unknown outcomes through a proxy. The window is longer than
-// anything that happens, as SettlePolicy asks.
+// TestSendOnceThroughProxies settles unknown outcomes through a proxy. The window is longer than any disturbance, as SettlePolicy asks.
 func TestSendOnceThroughProxies(t *testing.T) {
 	t.Parallel()
 	for _, front := range proxies() {
@@ -33,11 +32,11 @@ func TestSendOnceThroughProxies(t *testing.T) {
 					Window: 4 * time.Second, Interval: 300 * time.Millisecond,
 				}))...)
 				b.sendAll(func() {
-					if s.happens != nil {
-						s.happens(p, o)
+					if s.disturb != nil {
+						s.disturb(p, o)
 					}
 				}, b.client.SMS.SendOnce)
-				b.compare(settling, front.String(), o.settled())
+				b.compare(settling, front.String(), o.finalLedger())
 			})
 		}
 	}

@@ -29,31 +29,34 @@ const originVariable = "PROXYTEST_ORIGIN"
 // rowsListed is the number of rows of the origin's listing.
 const rowsListed = 600
 
-// behaviour configures an origin. Fields that begin with Every apply to each n-th request, or to none if they are 0.
+// A behaviour configures an origin. A field whose name ends with Every is for each n-th request; 0 means never.
 type behaviour struct {
 	Address string
-	Ledger  string
-	// Delay is what each request waits after it was processed.
-	Delay time.Duration
-	// Hang is what each Every-th waits instead, Drop closes the connection, Reset resets it, and Fail responds 503. Drop
-	// and Reset come after the request was processed, Fail before.
-	HangEvery, DropEvery, ResetEvery, FailEvery, CutEvery int
-	Hang                                                  time.Duration
-	// Broken is the status of each BrokenEvery-th response, after the request was processed. Pages are the statuses of the HTML pages
-	// that are all that this origin responds with, in turn, without processing anything.
-	BrokenEvery, Broken int
-	Pages               []int
-	// PerConnection closes each connection after so many requests; 0 keeps them.
-	PerConnection int
+	Ledger  string // a file
+
+	// Before a request is processed.
+	FailEvery int   // responds 503 and processes nothing
+	Pages     []int // responds with pages of these statuses in turn, and never processes anything
+
+	// After it was processed.
+	BrokenEvery, Broken int           // responds with the status Broken
+	HangEvery           int           // responds after Hang
+	Hang                time.Duration // of HangEvery
+	DropEvery           int           // closes the connection
+	ResetEvery          int           // resets the connection
+	CutEvery            int           // responds with a half of the response
+	Delay               time.Duration // before each response
+	PerConnection       int           // requests after which a connection is closed; 0 keeps connections
 }
 
-// origin is a process that serves the service's side, and a ledger in a file, so that both survive or die as they would.
+// An origin is a process that plays the service. Its ledger is a file, so that it survives the process.
 type origin struct {
 	t       *testing.T
 	config  behaviour
 	process *exec.Cmd
 }
 
+// newOrigin starts an origin.
 func newOrigin(t *testing.T, b behaviour) *origin {
 	t.Helper()
 	b.Address = freeAddress(t)
@@ -104,14 +107,16 @@ func (o *origin) processed() []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// settled returns the ledger when nothing was added to it for a while: a proxy may deliver late.
-func (o *origin) settled() map[string]int {
+// finalLedger returns the ledger after it has not grown for a while, because a proxy may deliver late.
+func (o *origin) finalLedger() map[string]int {
 	o.signal(syscall.SIGCONT)
-	last, since := -1, time.Now()
+	size := int64(-1)
+	since := time.Now()
 	for time.Since(since) < 700*time.Millisecond {
 		info, err := os.Stat(o.config.Ledger)
-		if err == nil && int(info.Size()) != last {
-			last, since = int(info.Size()), time.Now()
+		if err == nil && info.Size() != size {
+			size = info.Size()
+			since = time.Now()
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -135,35 +140,37 @@ func serveOrigin(config string) error {
 	server := &http.Server{
 		Addr: b.Address, Handler: s, Protocols: protocols, ReadHeaderTimeout: 5 * time.Second,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connection{}, &counted{Conn: c})
+			return context.WithValue(ctx, connectionKey{}, &countedConn{Conn: c})
 		},
 	}
 	return server.ListenAndServe()
 }
 
-type (
-	connection struct{}
-	counted    struct {
-		net.Conn
-		mu       sync.Mutex
-		requests int
-	}
-)
+// connectionKey is the key of the connection in the context of a request.
+type connectionKey struct{}
 
-type service struct {
-	behaviour
-	file     *os.File
+// A countedConn counts the requests on a connection.
+type countedConn struct {
+	net.Conn
 	mu       sync.Mutex
 	requests int
 }
 
-// healthy is how many requests pass before the first fault. A connection of HTTP/2 that is reset can take with it every send of a run, and then
-// the run would show nothing.
-const healthy = 16
+// A service serves the requests of an origin.
+type service struct {
+	behaviour
+	file     *os.File // the ledger
+	mu       sync.Mutex
+	requests int
+}
 
-// nth reports whether the request with a number has a fault that one in so many requests has.
-func nth(number, every int) bool {
-	return number >= healthy && every > 0 && number%every == every-1
+// healthyRequests is how many requests pass before the first fault. Otherwise the reset of an HTTP/2 connection could hit every send of a run,
+// and the run would show nothing.
+const healthyRequests = 16
+
+// isFaulty reports whether the request with a number meets a fault that each n-th request meets.
+func isFaulty(number, every int) bool {
+	return number >= healthyRequests && every > 0 && number%every == every-1
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -171,17 +178,14 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the request did not come whole, so it is not processed
 	}
-	s.mu.Lock()
-	number := s.requests
-	s.requests++
-	s.mu.Unlock()
-	if nth(number, s.FailEvery) {
+	number := s.nextNumber()
+	switch {
+	case isFaulty(number, s.FailEvery):
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
-	}
-	if n := len(s.Pages); n > 0 {
+	case len(s.Pages) > 0:
 		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(s.Pages[number%n])
+		w.WriteHeader(s.Pages[number%len(s.Pages)])
 		_, _ = io.WriteString(w, "<h1>Not today</h1>\n")
 		return
 	}
@@ -199,43 +203,67 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.respond(w, r, number, response)
+}
+
+// nextNumber returns the number of a request, from 0.
+func (s *service) nextNumber() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := s.requests
+	s.requests++
+	return number
+}
+
+// respond responds to a request that was processed, or does with the connection what the behaviour says.
+func (s *service) respond(w http.ResponseWriter, r *http.Request, number int, response []byte) {
+	conn, _ := r.Context().Value(connectionKey{}).(*countedConn)
+	w.Header().Set("Content-Type", "application/json")
 	switch {
-	case nth(number, s.BrokenEvery):
-		w.Header().Set("Content-Type", "application/json")
+	case isFaulty(number, s.BrokenEvery):
 		w.WriteHeader(s.Broken)
 		_, _ = io.WriteString(w, `{"code":"50000","message":"internal error"}`)
 		return
-	case nth(number, s.HangEvery):
+	case isFaulty(number, s.HangEvery):
 		time.Sleep(s.Hang)
-	case nth(number, s.DropEvery):
+	case isFaulty(number, s.DropEvery):
 		panic(http.ErrAbortHandler)
-	case nth(number, s.ResetEvery):
-		if c, ok := r.Context().Value(connection{}).(*counted); ok {
-			if tcp, ok := c.Conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0)
-				_ = tcp.Close()
-			}
-		}
+	case isFaulty(number, s.ResetEvery):
+		conn.reset()
 		panic(http.ErrAbortHandler)
 	}
 	time.Sleep(s.Delay)
-	if s.PerConnection > 0 {
-		if c, ok := r.Context().Value(connection{}).(*counted); ok {
-			c.mu.Lock()
-			c.requests++
-			if c.requests >= s.PerConnection {
-				w.Header().Set("Connection", "close")
-			}
-			c.mu.Unlock()
-		}
+	if s.PerConnection > 0 && conn.count() >= s.PerConnection {
+		w.Header().Set("Connection", "close")
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if nth(number, s.CutEvery) {
+	if isFaulty(number, s.CutEvery) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(response)))
 		_, _ = w.Write(response[:len(response)/2])
 		panic(http.ErrAbortHandler)
 	}
 	_, _ = w.Write(response)
+}
+
+// reset closes the connection with a RST. It does nothing for a nil connection.
+func (c *countedConn) reset() {
+	if c == nil {
+		return
+	}
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+		_ = tcp.Close()
+	}
+}
+
+// count counts a request, and returns how many there were on the connection: 0 for a nil connection.
+func (c *countedConn) count() int {
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+	return c.requests
 }
 
 // send processes a message. It counts as sent from then on, even if the response is lost.
@@ -292,11 +320,11 @@ func (s *service) list(r *http.Request) ([]byte, error) {
 
 var lastPort atomic.Int32
 
-// freeAddress returns an address that nothing listens on, and none twice: tests run side by side. The system would give a port that was
-// closed to another test, or to a connection.
+// freeAddress returns an address that nothing listens on, and never the same one. A port from the system could go to another test, or to
+// a connection, as soon as it is closed.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	const first, last = 20_000, 32_000 // below those of connections
+	const first, last = 20_000, 32_000 // below the ports of outgoing connections
 	for {
 		address := fmt.Sprint("127.0.0.1:", first+lastPort.Add(1))
 		require.LessOrEqual(t, lastPort.Load(), int32(last-first), "no port is free")

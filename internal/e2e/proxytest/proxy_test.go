@@ -29,7 +29,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// protocol is what the client speaks with a proxy.
+// A protocol is spoken between the client and a proxy.
 type protocol int
 
 const (
@@ -40,24 +40,22 @@ const (
 
 func (p protocol) String() string { return [...]string{"HTTP/1", "HTTP/1 over TLS", "HTTP/2"}[p] }
 
-// proxy is a proxy in front of an origin, and the process that it runs in.
+// A proxy is a process in front of an origin.
 type proxy struct {
-	t       *testing.T
-	name    string
-	command func() *exec.Cmd
-	address string
-	url     string // where the client sends
-	options []messaging.Option
-	process *exec.Cmd
-	// upstreams, if set, take the place of the one upstream, and within and outside are more of nginx's configuration.
-	upstreams       []string
-	within, outside string
-	// reload makes it read its configuration again, as an operator would.
-	reload func()
+	t         *testing.T
+	name      string
+	command   func() *exec.Cmd
+	address   string
+	url       string // where the client sends
+	options   []messaging.Option
+	process   *exec.Cmd
+	upstreams []string // more than the one that newProxy gets
+	outside   string   // more configuration of nginx, outside of the server
+	within    string   // more configuration, within the location of nginx or the backend of haproxy
+	reload    func()   // makes the process read its configuration again, as an operator would
 }
 
-// newProxy starts the proxy of a kind in front of an address. With http2, what listens there
-// speaks HTTP/2 without TLS too.
+// newProxy starts a proxy in front of an address. http2 says that the upstream also speaks HTTP/2 without TLS.
 func newProxy(t *testing.T, kind string, p protocol, upstream string, http2 bool) *proxy {
 	t.Helper()
 	front := &proxy{t: t, name: kind, address: freeAddress(t)}
@@ -103,12 +101,14 @@ func (f *proxy) kill() {
 	_ = f.process.Wait()
 }
 
+// file writes a file for the process and returns its path.
 func (f *proxy) file(name, text string) string {
 	path := filepath.Join(f.t.TempDir(), name)
 	require.NoError(f.t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
+// nginx sets the command of nginx and its configuration.
 func (f *proxy) nginx(p protocol, upstream string) {
 	dir := f.t.TempDir()
 	listen := f.address
@@ -150,6 +150,7 @@ http {
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGHUP) }
 }
 
+// haproxy sets the command of haproxy and its configuration.
 func (f *proxy) haproxy(p protocol, upstream string, http2 bool) {
 	bind := f.address
 	if p != plain {
@@ -181,9 +182,9 @@ backend origin
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGUSR2) }
 }
 
-// squid is a forward proxy: the client sends to the origin's address, through it.
+// squid sets the command of squid and its configuration. It is a forward proxy: the client sends to the address of the origin, through it.
 func (f *proxy) squid(upstream string) {
-	dir, err := os.MkdirTemp("", "squid") // the folders of TempDir are closed to the user that squid becomes
+	dir, err := os.MkdirTemp("", "squid") // squid changes its user, who cannot read the folders of TempDir
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(f.t, os.Chmod(dir, 0o777))
@@ -202,7 +203,7 @@ shutdown_lifetime 1 seconds
 read_timeout 2 seconds
 `, dir, f.address), 0o644))
 	f.command = func() *exec.Cmd {
-		// The name is that of its shared memory, which a squid that was killed leaves behind.
+		// A squid that is killed leaves its shared memory behind, under this name.
 		name := "p" + strings.ToLower(rand.Text()[:12])
 		f.t.Cleanup(func() {
 			left, _ := filepath.Glob("/dev/shm/" + name + "*")
@@ -219,7 +220,7 @@ read_timeout 2 seconds
 	f.options = []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: through})}
 }
 
-// toxic is a toxiproxy in front of an address, in this process.
+// A toxic is a toxiproxy in front of an address, in this process.
 type toxic struct {
 	t     *testing.T
 	proxy *toxiproxy.Proxy

@@ -15,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// receiverVariable turns the test binary into a receiver of webhooks, which serves on the address that is its value and prints what it
+// receiverVariable turns the test binary into a receiver of webhooks. Its value is the address to serve. The receiver prints the events that it
 // handled.
 const receiverVariable = "PROXYTEST_RECEIVER"
 

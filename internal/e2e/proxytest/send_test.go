@@ -19,37 +19,37 @@ import (
 const (
 	messages = 300
 	senders  = 8
-	// impatience is how long a client waits for one response.
-	impatience = 600 * time.Millisecond
+	// clientTimeout is how long a client waits for one response.
+	clientTimeout = 600 * time.Millisecond
 )
 
-// scenario is an origin, what it does, and what happens to it and to the proxy while clients call.
+// A scenario is what an origin does, and what happens to it and to the proxy while clients call.
 type scenario struct {
 	name   string
 	origin behaviour
-	// happens is called three times, spread over the scenario.
-	happens func(p *proxy, o *origin)
+	// disturb is called three times, spread over the scenario; nil does nothing.
+	disturb func(p *proxy, o *origin)
 }
 
-// scenarios are what can happen behind and to any proxy.
+// scenarios are run through every proxy.
 var scenarios = []scenario{
 	{name: "nothing happens"},
-	{name: "reloaded", happens: func(p *proxy, _ *origin) { p.reload() }},
-	{name: "killed and started", happens: func(p *proxy, _ *origin) {
+	{name: "reloaded", disturb: func(p *proxy, _ *origin) { p.reload() }},
+	{name: "killed and started", disturb: func(p *proxy, _ *origin) {
 		p.kill()
 		p.start()
 	}},
-	{name: "stopped for a second", happens: func(p *proxy, _ *origin) {
+	{name: "stopped for a second", disturb: func(p *proxy, _ *origin) {
 		p.signal(syscall.SIGSTOP)
 		time.Sleep(time.Second)
 		p.signal(syscall.SIGCONT)
 	}},
-	{name: "origin killed and started", happens: func(_ *proxy, o *origin) {
+	{name: "origin killed and started", disturb: func(_ *proxy, o *origin) {
 		o.kill()
 		time.Sleep(100 * time.Millisecond)
 		o.start()
 	}},
-	{name: "origin stopped for longer than the proxy waits", happens: func(_ *proxy, o *origin) {
+	{name: "origin stopped for longer than the proxy waits", disturb: func(_ *proxy, o *origin) {
 		o.signal(syscall.SIGSTOP)
 		time.Sleep(1500 * time.Millisecond)
 		o.signal(syscall.SIGCONT)
@@ -62,7 +62,7 @@ var scenarios = []scenario{
 	{name: "origin closes each connection after three requests", origin: behaviour{PerConnection: 3}},
 }
 
-// front is a proxy, and what the client speaks with it.
+// A front is a kind of proxy, and the protocol between the client and it.
 type front struct {
 	kind     string
 	protocol protocol
@@ -74,8 +74,7 @@ var fronts = []front{
 	{"nginx", plain}, {"nginx", tls1}, {"nginx", tls2}, {"haproxy", plain}, {"haproxy", tls1}, {"haproxy", tls2}, {"squid", plain},
 }
 
-// TestSendThroughProxies sends through each proxy while things happen, and compares what the callers were told with the
-// origin's ledger, message by message.
+// TestSendThroughProxies sends through each proxy in each scenario, and compares the verdicts with the origin's ledger, message by message.
 func TestSendThroughProxies(t *testing.T) {
 	t.Parallel()
 	for _, front := range proxies() {
@@ -87,11 +86,11 @@ func TestSendThroughProxies(t *testing.T) {
 				p := newProxy(t, front.kind, front.protocol, o.config.Address, true)
 				b := newBooks(t, p.url, p.options...)
 				b.sendAll(func() {
-					if s.happens != nil {
-						s.happens(p, o)
+					if s.disturb != nil {
+						s.disturb(p, o)
 					}
 				}, b.client.SMS.Send)
-				b.compare(sends, front.String(), o.settled())
+				b.compare(sends, front.String(), o.finalLedger())
 			})
 		}
 	}
@@ -131,7 +130,7 @@ func TestSendThroughToxiproxy(t *testing.T) {
 				time.Sleep(700 * time.Millisecond)
 				x.remove()
 			}, b.client.SMS.Send)
-			b.compare(sends, "toxiproxy", o.settled())
+			b.compare(sends, "toxiproxy", o.finalLedger())
 		})
 	}
 	t.Run("away for a while", func(t *testing.T) {
@@ -140,30 +139,30 @@ func TestSendThroughToxiproxy(t *testing.T) {
 		x := newToxic(t, o.config.Address)
 		b := newBooks(t, "http://"+x.proxy.Listen)
 		b.sendAll(func() { x.restart(300 * time.Millisecond) }, b.client.SMS.Send)
-		b.compare(sends, "toxiproxy", o.settled())
+		b.compare(sends, "toxiproxy", o.finalLedger())
 	})
 }
 
-// books are what callers were told, by reference.
+// books are a client's verdicts, by reference.
 type books struct {
-	t      *testing.T
-	client *messaging.Client
-	mu     sync.Mutex
-	told   map[string]messaging.Verdict
+	t        *testing.T
+	client   *messaging.Client
+	mu       sync.Mutex
+	verdicts map[string]messaging.Verdict
 }
 
 func newBooks(t *testing.T, url string, options ...messaging.Option) *books {
 	t.Helper()
 	client, err := messaging.NewClient(url, append([]messaging.Option{
-		messaging.WithToken("token"), messaging.WithTimeout(impatience),
+		messaging.WithToken("token"), messaging.WithTimeout(clientTimeout),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond, MaxWait: 300 * time.Millisecond}),
 	}, options...)...)
 	require.NoError(t, err)
-	return &books{t: t, client: client, told: map[string]messaging.Verdict{}}
+	return &books{t: t, client: client, verdicts: map[string]messaging.Verdict{}}
 }
 
-// sendAll sends messages from several goroutines, and has something happen at a quarter, a half and three quarters of them.
-func (b *books) sendAll(happens func(), send func(context.Context, sms.Message) (messaging.Receipt, error)) {
+// sendAll sends messages from several goroutines, and disturbs them at a quarter, a half and three quarters.
+func (b *books) sendAll(disturb func(), send func(context.Context, sms.Message) (messaging.Receipt, error)) {
 	var next atomic.Int64
 	var work sync.WaitGroup
 	for range senders {
@@ -172,7 +171,7 @@ func (b *books) sendAll(happens func(), send func(context.Context, sms.Message) 
 				reference := fmt.Sprintf("m-%d", number)
 				_, err := send(b.t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: reference})
 				b.mu.Lock()
-				b.told[reference] = messaging.VerdictOf(err)
+				b.verdicts[reference] = messaging.VerdictOf(err)
 				b.mu.Unlock()
 				time.Sleep(2 * time.Millisecond)
 			}
@@ -182,28 +181,28 @@ func (b *books) sendAll(happens func(), send func(context.Context, sms.Message) 
 		for next.Load() < int64(messages*(quarter+1)/4) {
 			time.Sleep(2 * time.Millisecond)
 		}
-		happens()
+		disturb()
 	}
 	work.Wait()
 }
 
-// compare holds the books against the ledger, and adds a row to a table.
+// compare compares the verdicts with the ledger, and adds the counts to a table.
 func (b *books) compare(section, through string, ledger map[string]int) {
 	b.t.Helper()
-	twice := b.compareVerdicts(section, through, ledger)
-	assert.Zero(b.t, twice, "twice")
+	repeated := b.compareVerdicts(section, through, ledger)
+	assert.Zero(b.t, repeated, "messages that were processed twice")
 }
 
-// compareVerdicts is compare where a proxy may repeat requests. It returns how many messages were processed more than once.
-func (b *books) compareVerdicts(section, through string, ledger map[string]int) (twice int) {
+// compareVerdicts is like compare where a proxy may repeat requests. It returns how many messages were processed more than once.
+func (b *books) compareVerdicts(section, through string, ledger map[string]int) (repeated int) {
 	b.t.Helper()
 	counts := map[messaging.Verdict]int{}
 	processed := 0
-	for reference, verdict := range b.told {
+	for reference, verdict := range b.verdicts {
 		counts[verdict]++
 		times := ledger[reference]
 		if times > 1 {
-			twice++
+			repeated++
 		}
 		switch verdict {
 		case messaging.Accepted:
@@ -214,10 +213,10 @@ func (b *books) compareVerdicts(section, through string, ledger map[string]int) 
 			assert.Zero(b.t, times, "%s is %v", reference, verdict)
 		}
 	}
-	assert.Len(b.t, b.told, messages)
+	assert.Len(b.t, b.verdicts, messages)
 	assert.Positive(b.t, counts[messaging.Accepted], "nothing was accepted, so nothing was shown")
 	results.add(section, through, messages, counts[messaging.Accepted], counts[messaging.Refused], counts[messaging.NotSent],
-		counts[messaging.Unknown], processed, twice)
+		counts[messaging.Unknown], processed, repeated)
 	b.t.Logf("%v, of the unknown %d processed", counts, processed)
-	return twice
+	return repeated
 }

@@ -30,7 +30,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// assertSentOnce fails where the client itself sent a message again: where two of its attempts were processed.
+// assertSentOnce fails if the client itself sent a message again: two of its attempts were processed.
 func assertSentOnce(t *testing.T, processed []string) {
 	t.Helper()
 	attempts := map[string]map[string]bool{}
@@ -46,9 +46,9 @@ func assertSentOnce(t *testing.T, processed []string) {
 	}
 }
 
-// A proxy that repeats POSTs doubles messages regardless of the client. The client adds no repetition of its own, and calls nothing
-// refused or not sent that was processed: neither after a 500, nor where the second backend responds with a page while the first
-// one still works on the message.
+// TestSendThroughProxiesThatRepeat has proxies that repeat POSTs, which doubles messages regardless of the client. The client itself repeats
+// nothing, and calls no message that was processed refused or not sent: not after a 500, and not if the second backend responds with a page
+// while the first one still works on the message.
 func TestSendThroughProxiesThatRepeat(t *testing.T) {
 	t.Parallel()
 	if !*withProxies {
@@ -81,8 +81,8 @@ func TestSendThroughProxiesThatRepeat(t *testing.T) {
 				t.Cleanup(p.kill)
 				b := newBooks(t, p.url, messaging.WithTimeout(5*time.Second), numbered())
 				b.sendAll(func() {}, b.client.SMS.Send)
-				ledger := one.settled()
-				for reference, times := range two.settled() {
+				ledger := one.finalLedger()
+				for reference, times := range two.finalLedger() {
 					ledger[reference] += times
 				}
 				b.compareVerdicts(sends, through, ledger)
@@ -92,7 +92,7 @@ func TestSendThroughProxiesThatRepeat(t *testing.T) {
 	}
 }
 
-// A cache that keys POSTs by their path responds to all messages with the response to the first.
+// TestSendThroughACacheByPath has a cache that keys POSTs by their path: it responds to all messages with the response to the first.
 func TestSendThroughACacheByPath(t *testing.T) {
 	t.Parallel()
 	if !*withProxies {
@@ -108,5 +108,5 @@ func TestSendThroughACacheByPath(t *testing.T) {
 	t.Cleanup(p.kill)
 	b := newBooks(t, p.url)
 	b.sendAll(func() {}, b.client.SMS.Send)
-	b.compare(sends, "nginx, caching POSTs by path", o.settled())
+	b.compare(sends, "nginx, caching POSTs by path", o.finalLedger())
 }

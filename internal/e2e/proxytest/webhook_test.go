@@ -27,7 +27,7 @@ const (
 	secret = "s3cret-of-16-chars"
 )
 
-// receiver is a process that receives webhooks. What it prints is the ledger.
+// A receiver is a process that receives webhooks. Its output is the ledger.
 type receiver struct {
 	t       *testing.T
 	address string
@@ -35,6 +35,7 @@ type receiver struct {
 	process *exec.Cmd
 }
 
+// newReceiver starts a receiver.
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{t: t, address: freeAddress(t), output: filepath.Join(t.TempDir(), "output")}
@@ -46,7 +47,7 @@ func newReceiver(t *testing.T) *receiver {
 func (r *receiver) start() {
 	out, err := os.OpenFile(r.output, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(r.t, err)
-	defer func() { _ = out.Close() }() // the process has its own
+	defer func() { _ = out.Close() }() // the process has a descriptor of its own
 	r.process = exec.Command(os.Args[0])
 	r.process.Env = append(os.Environ(), receiverVariable+"="+r.address)
 	r.process.Stdout, r.process.Stderr = out, out
@@ -60,7 +61,7 @@ func (r *receiver) kill() {
 	_ = r.process.Wait()
 }
 
-// stop ends it as an operator would, and waits for it.
+// stop stops the process as an operator would, and waits for it.
 func (r *receiver) stop() {
 	_ = r.process.Process.Signal(syscall.SIGTERM)
 	_ = r.process.Wait()
@@ -87,7 +88,7 @@ func TestWebhookServerBehindProxies(t *testing.T) {
 		if front.kind == "squid" || front.protocol == tls1 {
 			continue
 		}
-		for name, happens := range map[string]func(*proxy, *receiver){
+		for name, disturb := range map[string]func(*proxy, *receiver){
 			"nothing happens": func(*proxy, *receiver) {},
 			"reloaded":        func(p *proxy, _ *receiver) { p.reload() },
 			"killed and started": func(p *proxy, _ *receiver) {
@@ -114,11 +115,11 @@ func TestWebhookServerBehindProxies(t *testing.T) {
 				t.Parallel()
 				r := newReceiver(t)
 				p := newProxy(t, front.kind, front.protocol, r.address, false)
-				c := &caller{t: t, base: "https://" + p.address, client: &http.Client{Transport: transport(t, front.protocol == tls2), Timeout: impatience}}
+				c := &caller{t: t, base: "https://" + p.address, client: &http.Client{Transport: transport(t, front.protocol == tls2), Timeout: clientTimeout}}
 				if front.protocol == plain {
 					c.base = "http://" + p.address
 				}
-				c.callAll(func() { happens(p, r) })
+				c.callAll(func() { disturb(p, r) })
 				times := r.handled()
 				twice := 0
 				for _, n := range times {
@@ -138,16 +139,17 @@ func TestWebhookServerBehindProxies(t *testing.T) {
 	}
 }
 
-// caller is a service that calls a webhook.
+// A caller is a service that calls a webhook.
 type caller struct {
 	t      *testing.T
 	base   string
 	client *http.Client
 	calls  atomic.Int64
-	bodies atomic.Int64 // 200s that had one
+	bodies atomic.Int64 // responses 200 with a body
 }
 
-func (c *caller) callAll(happens func()) {
+// callAll calls with all events from several goroutines, and disturbs them at a third and at two thirds.
+func (c *caller) callAll(disturb func()) {
 	var next atomic.Int64
 	var work sync.WaitGroup
 	for range 8 {
@@ -162,12 +164,12 @@ func (c *caller) callAll(happens func()) {
 		for next.Load() < int64(events*(third+1)/3) {
 			time.Sleep(2 * time.Millisecond)
 		}
-		happens()
+		disturb()
 	}
 	work.Wait()
 }
 
-// call calls with an event until the response is 200, for half a minute.
+// call calls with an event until the response is 200, for at most half a minute.
 func (c *caller) call(id string) {
 	query := url.Values{"key": {secret}, "id": {id}, "from": {"639171234567"}, "message": {"Hi " + id}}
 	for began := time.Now(); time.Since(began) < 30*time.Second && !c.t.Failed(); time.Sleep(50 * time.Millisecond) {

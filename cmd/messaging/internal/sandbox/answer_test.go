@@ -62,7 +62,7 @@ func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers 
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})
-	offer := offering(r)
+	offer := sendOffers(r)
 	for _, tc := range []struct {
 		name, body string
 		want       webhook.Content
@@ -102,6 +102,13 @@ func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers 
 			assert.Equal(t, tc.want, last.Content)
 		})
 	}
+	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","message":"`+offer["flow"]+`"}`, nil)
+}
+
+func TestLocationsAndImagesReachReceiver(t *testing.T) {
+	t.Parallel()
+	program := newReceiver(t)
+	r := newRig(t, Config{Webhooks: program.webhooks()})
 	for _, channel := range []string{"chatapp1", "chatapp2"} {
 		r.api(http.MethodPost, "replies", `{"channel":"`+channel+`","from":"`+ana+`","kind":"location","latitude":"14.5","longitude":"-120","text":"Here"}`, nil)
 		r.api(http.MethodPost, "replies", `{"channel":"`+channel+`","from":"`+ana+`","kind":"image","url":"https://a.example.com/1.jpg","text":"A caption"}`, nil)
@@ -113,6 +120,12 @@ func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers 
 		assert.InDelta(t, 14.5, location.Latitude, 0, channel)
 		assert.Equal(t, "https://a.example.com/1.jpg", image.URL, channel)
 	}
+}
+
+func TestMediaReachReceiver(t *testing.T) {
+	t.Parallel()
+	program := newReceiver(t)
+	r := newRig(t, Config{Webhooks: program.webhooks()})
 	for kind, want := range map[string]webhook.Media{
 		"audio":    {MIMEType: "audio/ogg"},
 		"document": {MIMEType: "application/pdf", Caption: "Receipt", FileName: "receipt 7.pdf"},
@@ -134,11 +147,10 @@ func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers 
 		want.URL = "https://a.example.com/receipt%207.pdf?v=1"
 		assert.Equal(t, want, medium, kind)
 	}
-	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","message":"`+offer["flow"]+`"}`, nil)
 }
 
-// offering sends messages that offer something to tap, and returns their IDs.
-func offering(r *rig) map[string]string {
+// sendOffers sends messages that offer something to tap, and returns their IDs.
+func sendOffers(r *rig) map[string]string {
 	r.t.Helper()
 	ids := map[string]string{}
 	for name, content := range map[string]string{
@@ -159,7 +171,7 @@ func offering(r *rig) map[string]string {
 func TestTapsAreValidated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
-	offer := offering(r)
+	offer := sendOffers(r)
 	sms := r.sendSMS("ACME", ana, "Hi")
 	for _, tc := range []struct {
 		message, from, what string
@@ -226,6 +238,7 @@ func TestRepliesAreListed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "Yes or no?")
+	began := time.Now()
 	var ids []string
 	for _, body := range []string{
 		`{"channel":"sms","from":"` + ana + `","text":"Yes"}`,
@@ -250,6 +263,7 @@ func TestRepliesAreListed(t *testing.T) {
 		found := []string{}
 		for _, reply := range got.Replies {
 			assert.Equal(t, "answer", reply.Direction)
+			assert.WithinRange(t, reply.At, began, time.Now(), "each has the time at which it came")
 			found = append(found, reply.ID)
 		}
 		assert.Equal(t, want, found, query)

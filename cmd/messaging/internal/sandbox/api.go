@@ -110,23 +110,6 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 	writeJSON(w, http.StatusOK, response)
 }
 
-func (s *Sandbox) getTraffic(r *request) (any, error) {
-	after := r.number("after", 1)
-	part := r.part(after > 0)
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	st := s.lock()
-	defer st.unlock()
-	all := []Exchange{}
-	for _, x := range st.traffic.all {
-		if x.ID > after {
-			all = append(all, st.withMessage(x))
-		}
-	}
-	return map[string]any{"exchanges": window(all, part)}, nil
-}
-
 type resetBody struct {
 	All bool `json:"all,omitempty"` // also the clock, the balance, deliveries and settings
 }

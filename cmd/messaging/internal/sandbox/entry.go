@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -50,21 +51,6 @@ type Reached struct {
 	State contract.Status `json:"state"`
 	At    time.Time       `json:"at"`
 }
-
-// A Call is one request to a webhook.
-type Call struct {
-	About    string    `json:"about"` // the state that it reports, or "answer"
-	URL      string    `json:"url"`   // without secrets
-	Status   int       `json:"status"`
-	Millis   float64   `json:"milliseconds"`
-	Try      int       `json:"try"`
-	Error    string    `json:"error,omitempty"`
-	At       time.Time `json:"at"`
-	Exchange int       `json:"exchange,omitempty"`
-}
-
-// Failed reports whether the webhook refused the call or did not respond. It is false for a nil call.
-func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
 
 // IsFailure reports whether a message was not delivered, or the webhook did not accept an answer.
 func (e entry) IsFailure() bool {
@@ -143,6 +129,15 @@ func (e *entry) addState(state contract.Status, at time.Time) {
 // hasReached reports whether the message is, or was, in a state.
 func (e *entry) hasReached(state contract.Status) bool {
 	return slices.ContainsFunc(e.States, func(r Reached) bool { return r.State == state })
+}
+
+// describe returns a short description for errors.
+func (e *entry) describe() string {
+	text := fmt.Sprintf("%s to %s: %s", channelName(e.Channel), clip(e.Recipient, maxName), e.preview)
+	if e.Answer != nil {
+		text = fmt.Sprintf("an answer of %s: %s", clip(e.Recipient, maxName), e.preview)
+	}
+	return shorten(text, 2*previewText)
 }
 
 // sizeOf returns about how much memory an entry takes.

@@ -80,41 +80,6 @@ func (x *Exchange) size() int {
 	return overhead + len(encoded)
 }
 
-// trafficLog holds the latest exchanges.
-type trafficLog struct {
-	bounds    bounds
-	all       []*Exchange // in the order in which they ended
-	byID      map[int]*Exchange
-	byRequest map[string]*Exchange // by the IDs of requests, including requests in progress
-	bytes     int
-}
-
-func newTrafficLog(b bounds) trafficLog {
-	return trafficLog{bounds: b, byID: map[int]*Exchange{}, byRequest: map[string]*Exchange{}}
-}
-
-// add enters an exchange and drops the oldest ones beyond the bounds.
-func (t *trafficLog) add(x *Exchange) {
-	x.bytes = x.size()
-	t.bytes += x.bytes
-	t.all = append(t.all, x)
-	t.byID[x.ID] = x
-	for len(t.all) > t.bounds.exchanges || (t.bytes > t.bounds.traffic && len(t.all) > 1) {
-		t.removeOldest()
-	}
-}
-
-func (t *trafficLog) removeOldest() {
-	oldest := t.all[0]
-	t.all[0] = nil
-	t.all = t.all[1:]
-	t.bytes -= oldest.bytes
-	delete(t.byID, oldest.ID)
-	for _, id := range oldest.requestIDs {
-		delete(t.byRequest, id)
-	}
-}
-
 // sentFields returns the fields in the body of a request to send and the section of the contract for it, or nil for other requests.
 func (c *core) sentFields(x *Exchange, body []byte) (document.Node, *table.Send) {
 	if !x.isSend() || len(body) == 0 {

@@ -76,23 +76,29 @@ func static(w http.ResponseWriter, r *http.Request) {
 
 // A frame is what every page has.
 type frame struct {
-	Title, Active string
-	Token         string // of the page
-	Space         string
-	Faults        int
-	Advanced      string // how far the clock is ahead
-	Balance       string
-	Dropped       int // entries
-	MaxEntries    int
-	MaxMiB        int
-	Content       any
+	Title      string
+	Active     string // the name of the page
+	Token      string // of the page
+	Space      string
+	Faults     int
+	Advanced   string // how far the clock is ahead
+	Balance    string
+	Dropped    int // entries
+	MaxEntries int
+	MaxMiB     int
+	Content    any
 }
 
 // newFrame returns the frame of a page.
 func (st *sandboxState) newFrame() frame {
 	f := frame{
-		Token: st.pageToken, Space: st.space, Faults: len(st.faults.active(time.Now())), Balance: st.service.Balance(),
-		Dropped: st.book.dropped, MaxEntries: st.bounds.messages, MaxMiB: st.bounds.bytes >> 20,
+		Token:      st.pageToken,
+		Space:      st.space,
+		Faults:     len(st.faults.active(time.Now())),
+		Balance:    st.service.Balance(),
+		Dropped:    st.book.dropped,
+		MaxEntries: st.bounds.messages,
+		MaxMiB:     st.bounds.bytes >> 20,
 	}
 	if st.advanced > 0 {
 		f.Advanced = short(st.advanced)
@@ -100,7 +106,7 @@ func (st *sandboxState) newFrame() frame {
 	return f
 }
 
-// render writes a page. The caller does not hold mu.
+// render writes a page. The caller does not hold the lock.
 func (s *Sandbox) render(w http.ResponseWriter, status int, name, title string, content any) {
 	st := s.lock()
 	f := st.newFrame()
@@ -130,42 +136,6 @@ func (s *Sandbox) pageMissing(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.render(w, http.StatusNotFound, "missing", "Not found", clip(r.URL.Path, maxName))
-}
-
-type connectView struct {
-	Start    *startView
-	Settings Settings
-	Contract string
-	Spaces   []Space
-}
-
-func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
-	v := connectView{Start: s.start(r), Settings: s.readSettings(), Spaces: s.owner.list()}
-	text, _ := s.config.Contract.MarshalJSON() // it was parsed
-	v.Contract = document.Parse(text).Indented()
-	s.render(w, http.StatusOK, "connect", "Connect", v)
-}
-
-type faultsView struct {
-	Kinds    []FaultKind
-	Rules    []faultRule
-	Settings Settings
-	Recent   []Exchange
-	To       string // the recipient that the next fault is for
-}
-
-func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
-	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
-	st := s.lock()
-	v.Rules = slices.Clone(st.faults.active(time.Now()))
-	v.Settings = st.maskedSettings()
-	for _, x := range slices.Backward(st.traffic.all) {
-		if x.Fault != "" && len(v.Recent) < 20 {
-			v.Recent = append(v.Recent, st.withMessage(x))
-		}
-	}
-	st.unlock()
-	s.render(w, http.StatusOK, "faults", "Faults", v)
 }
 
 // short writes a duration without its zero parts.

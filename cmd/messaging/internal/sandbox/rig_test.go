@@ -32,7 +32,7 @@ type rig struct {
 	hook   *hook
 }
 
-// hook is a webhook that takes down the requests that it gets.
+// hook is a webhook that records its requests.
 type hook struct {
 	*httptest.Server
 
@@ -139,7 +139,7 @@ func (r *rig) messages(want int) []Message {
 }
 
 // settled returns a message when a condition holds.
-func (r *rig) settled(id string, isSo func(Message) bool) Message {
+func (r *rig) settled(id string, condition func(Message) bool) Message {
 	r.t.Helper()
 	var m Message
 	require.Eventually(r.t, func() bool {
@@ -150,7 +150,7 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 			return false
 		}
 		m = st.message(e)
-		return isSo(m)
+		return condition(m)
 	}, 2*time.Minute, 5*time.Millisecond)
 	return m
 }

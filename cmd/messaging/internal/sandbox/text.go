@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -131,3 +132,5 @@ func webURL(s string) string {
 	}
 	return s
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

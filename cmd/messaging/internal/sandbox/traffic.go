@@ -1,98 +1,54 @@
 package sandbox
 
-import (
-	"net/http"
-	"slices"
-	"strconv"
-	"strings"
-)
-
-type trafficView struct {
-	Only, Query string
-	Filters     []filterView
-	Exchanges   []exchangeRow
-	Older       string
-	Selected    *Exchange
-	Curl        string
-	Page        string
+// trafficLog holds the latest exchanges.
+type trafficLog struct {
+	bounds    bounds
+	all       []*Exchange // in the order in which they ended
+	byID      map[int]*Exchange
+	byRequest map[string]*Exchange // by the IDs of requests, including requests in progress
+	bytes     int
 }
 
-// An exchangeRow is a line of the list.
-type exchangeRow struct {
-	Exchange
-	Link    string
-	Current bool
+func newTrafficLog(b bounds) trafficLog {
+	return trafficLog{bounds: b, byID: map[int]*Exchange{}, byRequest: map[string]*Exchange{}}
 }
 
-func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	v := &trafficView{Only: q.Get("only"), Query: clip(q.Get("q"), maxQuery), Page: s.root + "page/traffic"}
-	for _, filter := range []struct{ only, name string }{{"", "All"}, {"request", "Requests"}, {"callback", "Callbacks"}, {"failed", "Failed"}} {
-		link := pageURL(v.Page, "only", filter.only, "q", v.Query)
-		v.Filters = append(v.Filters, filterView{Name: filter.name, URL: link, Current: v.Only == filter.only})
+// add enters an exchange and drops the oldest ones beyond the bounds.
+func (t *trafficLog) add(x *Exchange) {
+	x.bytes = x.size()
+	t.bytes += x.bytes
+	t.all = append(t.all, x)
+	t.byID[x.ID] = x
+	for len(t.all) > t.bounds.exchanges || (t.bytes > t.bounds.traffic && len(t.all) > 1) {
+		t.removeOldest()
 	}
-	before, _ := strconv.Atoi(q.Get("before"))
-	chosen, _ := strconv.Atoi(q.Get("exchange"))
+}
+
+func (t *trafficLog) removeOldest() {
+	oldest := t.all[0]
+	t.all[0] = nil
+	t.all = t.all[1:]
+	t.bytes -= oldest.bytes
+	delete(t.byID, oldest.ID)
+	for _, id := range oldest.requestIDs {
+		delete(t.byRequest, id)
+	}
+}
+
+// getTraffic returns exchanges.
+func (s *Sandbox) getTraffic(r *request) (any, error) {
+	after := r.number("after", 1)
+	part := r.part(after > 0)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	st := s.lock()
-	st.listExchanges(v, before, chosen)
-	if x := st.traffic.byID[chosen]; x != nil {
-		exchange := st.withMessage(x)
-		v.Selected = &exchange
-	}
-	st.unlock()
-	if v.Selected != nil {
-		v.Curl = s.curl(v.Selected, "http://"+r.Host)
-	}
-	s.render(w, http.StatusOK, "traffic", "Traffic", v)
-}
-
-// listExchanges fills in a page of exchanges, the newest first.
-func (st *sandboxState) listExchanges(v *trafficView, before, chosen int) {
-	words := searchWords(v.Query)
-	for _, x := range slices.Backward(st.traffic.all) {
-		if before > 0 && x.ID >= before || !v.includes(x) {
-			continue
-		}
-		exchange := st.withMessage(x)
-		if !exchange.matches(words) {
-			continue
-		}
-		if len(v.Exchanges) == shownEntries {
-			last := v.Exchanges[shownEntries-1].ID
-			v.Older = pageURL(v.Page, "only", v.Only, "q", v.Query, "before", itoa(last))
-			return
-		}
-		link := pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(x.ID)) + "#exchange"
-		v.Exchanges = append(v.Exchanges, exchangeRow{Exchange: exchange, Link: link, Current: x.ID == chosen})
-	}
-}
-
-// includes reports whether an exchange passes the filter.
-func (v *trafficView) includes(x *Exchange) bool {
-	switch v.Only {
-	case "":
-		return true
-	case "failed":
-		return x.isFailure()
-	}
-	return x.Direction == v.Only
-}
-
-// matches reports whether an exchange has all words, which are in lower case.
-func (x *Exchange) matches(words []string) bool {
-	text := strings.ToLower(strings.Join([]string{
-		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID(), x.Operation,
-		itoa(x.Status),
-	}, "\n"))
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			return false
+	defer st.unlock()
+	all := []Exchange{}
+	for _, x := range st.traffic.all {
+		if x.ID > after {
+			all = append(all, st.withMessage(x))
 		}
 	}
-	return true
-}
-
-type filterView struct {
-	Name, URL string
-	Current   bool
+	return map[string]any{"exchanges": window(all, part)}, nil
 }

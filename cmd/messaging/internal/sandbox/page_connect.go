@@ -14,6 +14,21 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+// A connectView is the page that says how a program connects.
+type connectView struct {
+	Start    *startView
+	Settings Settings
+	Contract string
+	Spaces   []Space
+}
+
+func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
+	v := connectView{Start: s.start(r), Settings: s.readSettings(), Spaces: s.owner.list()}
+	text, _ := s.config.Contract.MarshalJSON() // it was parsed
+	v.Contract = document.Parse(text).Indented()
+	s.render(w, http.StatusOK, "connect", "Connect", v)
+}
+
 // startView has the environment of a program, and code that sends a first message by the contract of the sandbox.
 type startView struct {
 	Base        string
@@ -44,8 +59,12 @@ func (s *Sandbox) start(r *http.Request) *startView {
 		return v // the contract cannot send SMS
 	}
 	first := firstCode{
-		startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body,
-		Message: firstMessage(),
+		startView: v,
+		Request:   request,
+		Target:    base + request.URL.RequestURI(),
+		Set:       settable(linesOf(request.Header)),
+		Body:      body,
+		Message:   firstMessage(),
 	}
 	v.Ways = []way{
 		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body, s.variableIn)},

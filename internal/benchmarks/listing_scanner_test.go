@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads JSON of a kind that needs no second look: it is the core of the hand-written decoders. What it does not
-// expect, such as an escape in a string, sets unusual, and is then for encoding/json.
+// A scanner reads ordinary JSON in one pass. Anything else, such as an escape in a string, sets unusual, and encoding/json has to read the
+// document.
 type scanner struct {
 	doc     string
 	at      int
@@ -26,7 +26,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// take passes over one byte, which must be the one that is expected.
+// take skips a byte. Another byte than the wanted one is unusual.
 func (s *scanner) take(want byte) {
 	if s.unusual || s.next() != want {
 		s.unusual = true
@@ -49,7 +49,7 @@ func (s *scanner) more(first bool, end byte) bool {
 	return !s.unusual
 }
 
-// object calls member with the name of each member, in front of its value. It must read the value.
+// object calls member with the name of each member. member must read the value.
 func (s *scanner) object(member func(name string)) {
 	s.take('{')
 	for first := true; s.more(first, '}'); first = false {
@@ -62,7 +62,7 @@ func (s *scanner) object(member func(name string)) {
 	}
 }
 
-// array calls element in front of each element. It must read it.
+// array calls element before each element. element must read it.
 func (s *scanner) array(element func()) {
 	s.take('[')
 	for first := true; s.more(first, ']'); first = false {
@@ -82,7 +82,7 @@ func (s *scanner) text() string {
 			value := s.doc[s.at:i]
 			s.at = i + 1
 			return value
-		case c == '\\' || c < ' ' || c >= utf8.RuneSelf: // escaped, not allowed, or to be checked
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf: // an escape, a control character, or UTF-8 to validate
 			s.unusual = true
 			return ""
 		}
@@ -106,7 +106,7 @@ func (s *scanner) word() string {
 // isNumber reports whether a word has the characters of a number.
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789+-.eE") == "" }
 
-// skip passes over a value.
+// skip skips a value.
 func (s *scanner) skip() {
 	switch s.next() {
 	case '"':

@@ -27,10 +27,10 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// refuses is the latency of a reply that is a broken connection.
+// refuses is the latency of a reply that resets the connection.
 const refuses = -1
 
-// origin is a service in memory that keeps a ledger of the messages it accepted.
+// An origin is a service in memory with a ledger of the messages that it accepted.
 type origin struct {
 	react func(since time.Duration, m sms.Message) reply
 	began time.Time
@@ -88,7 +88,7 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, resp.Body)
 }
 
-// client returns one that uses the origin in place of the library's own transport, so that what bounds that bounds it, too.
+// client returns a client whose transport is the origin, within the library's own limits.
 func (o *origin) client(t *testing.T, options ...messaging.Option) *messaging.Client {
 	t.Helper()
 	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
@@ -112,9 +112,9 @@ func (o *origin) most(span time.Duration) (most int) {
 	return most
 }
 
-// accounts are what the callers were told.
+// accounts has the verdict of each message.
 type accounts struct {
-	told
+	tally
 
 	mu       sync.Mutex
 	verdicts map[string]messaging.Verdict
@@ -133,13 +133,13 @@ func (c *accounts) add(t *testing.T, reference string, err error) {
 	c.verdicts[reference] = messaging.VerdictOf(err)
 }
 
-// check compares what was told with the ledger.
+// check compares the verdicts with the ledger.
 func (c *accounts) check(t *testing.T, o *origin) {
 	t.Helper()
 	for reference, n := range o.accepted {
 		assert.Equal(t, 1, n, "%s is accepted twice", reference)
-		verdict, told := c.verdicts[reference]
-		assert.True(t, told, "%s is lost", reference)
+		verdict, ok := c.verdicts[reference]
+		assert.True(t, ok, "%s is lost", reference)
 		assert.Contains(t, []messaging.Verdict{messaging.Accepted, messaging.Unknown}, verdict, "%s is misreported", reference)
 	}
 	for reference, verdict := range c.verdicts {
@@ -215,7 +215,7 @@ func TestManySendsAtOnceMeetTroubleTogether(t *testing.T) {
 	})
 }
 
-// troubles are the responses of a service in trouble, or of something in its place.
+// troubles are the responses of a service in trouble, or of a proxy.
 var troubles = map[string]reply{
 	"a page with 200": {status: 200, body: page, latency: time.Millisecond},
 	"a redirect":      {status: 302, latency: time.Millisecond},
@@ -230,7 +230,7 @@ var troubles = map[string]reply{
 	},
 }
 
-// sendUntil sends by Send, each sender the next message as soon as it knows what became of the last, until the time is over.
+// sendUntil has each sender Send one message after the other until the time is over.
 func (o *origin) sendUntil(t *testing.T, clients []*messaging.Client, perClient int, length time.Duration) *accounts {
 	t.Helper()
 	var c accounts

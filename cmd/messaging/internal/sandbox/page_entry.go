@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -85,29 +84,4 @@ func timelineOf(e *entry) []moment {
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return a.At.Compare(b.At) })
 	return all
-}
-
-// bubble returns the bubble of an answer.
-func (a *Answer) bubble() bubble {
-	b := bubble{About: a.Message}
-	switch a.Kind {
-	case AnswerText:
-		b.Body = orBlank("text", a.Text)
-	case AnswerButton, AnswerListRow, AnswerQuickReply:
-		b.Label = "Tapped"
-		b.Body = cmp.Or(a.Text, a.Payload)
-		b.Footer = a.Description
-	case AnswerForm:
-		b.Label = "Form"
-		b.Body = "Sent"
-	case AnswerLocation:
-		b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
-	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
-		b.Media = media{Kind: string(a.Kind), URL: a.URL, Name: a.fileName()}
-		b.Body = a.Text
-	case AnswerReaction:
-		b.Label = "Reaction"
-		b.Reaction = cmp.Or(a.Text, "removed")
-	}
-	return b
 }

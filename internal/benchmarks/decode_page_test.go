@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRowsByHandAreThoseOfTheStandardLibrary(t *testing.T) {
+func TestDecodePageByHandAgreesWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for i, page := range smsPages(2, rowsPerPage) {
 		var want, got plainPage
@@ -27,21 +27,21 @@ func TestRowsByHandAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 }
 
-func TestRowsByHandKeepUnknownMembers(t *testing.T) {
+func TestDecodePageByHandKeepsUnknownMembers(t *testing.T) {
 	t.Parallel()
 	var page plainPage
 	require.NoError(t, decodePageByHand([]byte(`{"data":[{"id":"1","a": {"b":[1,"]"]} ,"c":null,"d":-1.5e3}]}`), &page))
 	assert.Equal(t, []plainRow{{ID: "1", Extra: map[string]json.RawMessage{"a": []byte(`{"b":[1,"]"]}`), "c": []byte("null"), "d": []byte("-1.5e3")}}}, page.Data)
 }
 
-func TestRowsByHandReadAnEscapeAsTheStandardLibraryDoes(t *testing.T) {
+func TestDecodePageByHandReadsEscapes(t *testing.T) {
 	t.Parallel()
 	var page plainPage
 	require.NoError(t, decodePageByHand([]byte(`{"data":[{"id":"o\u006b"}]}`), &page))
 	assert.Equal(t, "ok", page.Data[0].ID)
 }
 
-func TestRowsByHandRefuseWhatTheStandardLibraryRefuses(t *testing.T) {
+func TestDecodePageByHandRejectsInvalidJSON(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `{`, `{"hasNext":`, `{"hasNext":true,"data":[`, `{"data":[{]}`, `{"data":{}}`, `[]`, `{"data" []}`} {
 		assert.Error(t, decodePageByHand([]byte(body), &plainPage{}), body)
