@@ -85,7 +85,8 @@ func TestPauseChannelDuringAPauseOfTheOutbox(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
-		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 5*time.Second), 1)
+		const untilProbe = 10 * time.Second // a slow machine pauses the channel before
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, untilProbe), 1)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 3)...)
 		r.start(t)
 		const waitingProbe = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND state IN ('available', 'scheduled')"
@@ -96,7 +97,7 @@ func TestPauseChannelDuringAPauseOfTheOutbox(t *testing.T) {
 		require.NoError(t, r.PauseChannel(t.Context(), "sms"))
 		require.True(t, statusOfSMS(t, r).Paused)
 		require.Empty(t, statusOfSMS(t, r).Cause)
-		time.Sleep(5 * time.Second)
+		time.Sleep(untilProbe)
 		require.Len(t, service.Sent(), sent)
 		require.True(t, isPaused(t, r))
 

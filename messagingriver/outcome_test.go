@@ -420,14 +420,14 @@ func TestRecordOfAMessageWhoseOutcomeCannotBeReported(t *testing.T) {
 		service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("refused"))
 		r.start(t)
-		refused := awaitEnd(t, r, "refused")
+		refused := awaitDecided(t, r, "refused")
 		require.Equal(t, cancelled, refused.EndsAs)
 		require.Equal(t, messaging.Refused, refused.Verdict)
 		require.Contains(t, refused.Reason, "422")
 
 		service.Inject(messagingtest.FaultDropUnread(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("lost"))
-		lost := awaitEnd(t, r, "lost")
+		lost := awaitDecided(t, r, "lost")
 		require.Equal(t, discarded, lost.EndsAs)
 		require.Equal(t, messaging.Unknown, lost.Verdict)
 		require.Zero(t, lost.DoubtEnds)
@@ -440,8 +440,8 @@ func TestRecordOfAMessageWhoseOutcomeCannotBeReported(t *testing.T) {
 	})
 }
 
-// awaitEnd returns the record of a message when its outcome is final and its job waits.
-func awaitEnd(t test, r rig, reference string) messagingriver.Record {
+// awaitDecided returns the record of a message when its outcome is final and its job waits.
+func awaitDecided(t test, r rig, reference string) messagingriver.Record {
 	t.Helper()
 	var record messagingriver.Record
 	require.Eventually(t, func() bool {
