@@ -294,10 +294,10 @@ func TestShowTellsWhyThereIsNoContent(t *testing.T) {
 // Resend of an expired message in doubt counts, and says that the message is not sent.
 func TestResendSaysThatAMessageHasExpired(t *testing.T) {
 	onBoth(t, func(s shell) {
-		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")), "--expire", "1s")
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")), "--expire", "1h")
 		s.service.Inject(messagingtest.FaultDropUnread(), 1)
 		s.work()
-		time.Sleep(1500 * time.Millisecond)
+		s.merge("order-1", `{"expires": "2026-05-01T09:00:00Z"}`)
 		out, _ := s.run(0, "resolve", "resend", "order-1")
 		assert.Equal(s, "order-1: it has expired, so it is not sent but cancelled; OnOutcome is called\nresend: 1 of 1\n", out)
 		s.work()
