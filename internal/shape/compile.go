@@ -39,7 +39,8 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 			panic("shape: the Place of " + t.String() + " has a rule, which only a field can have: " + options)
 		}
 		p := placement{shapes: s, value: value, typ: t}
-		u.variants = append(u.variants, variant{typ: t, object: p.object(place.Words, parsePath(path, false))})
+		hasPreset := value.preset != ""
+		u.variants = append(u.variants, variant{typ: t, object: p.object(place.Words, parsePath(path, hasPreset))})
 	}
 	s.unions[reflect.TypeFor[T]()] = u
 }

@@ -52,6 +52,19 @@ func TestAddUnionPanicsOnARule(t *testing.T) {
 	assert.Panics(t, func() { AddUnion[animal](New(zoo{}), placeOf, cat{}) })
 }
 
+type sound string
+
+func (sound) place() Place { return Place{"type=sound", "tail.text,default=purr"} }
+
+func TestUnionWithADefault(t *testing.T) {
+	t.Parallel()
+	s := New(zoo{})
+	AddUnion[animal](s, animal.place, sound(""))
+	w := s.NewWriter([]byte("_"))
+	w.Value(zoo{Animals: []animal{sound("")}})
+	assert.JSONEq(t, `{"animals":[{"type":"sound","tail":{"text":"purr"}}]}`, string(w.Out[1:]))
+}
+
 func TestUnions(t *testing.T) {
 	t.Parallel()
 	s := zooShapes()
