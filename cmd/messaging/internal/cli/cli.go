@@ -104,13 +104,15 @@ func joinLines(text string) string {
 	const problem = "contract: " // begins each error of package contract
 	text = strings.ReplaceAll(text, "; "+problem, "\n"+problem)
 	lines := strings.Split(text, "\n")
-	joined := lines[0]
+	var joined strings.Builder
+	joined.WriteString(lines[0])
 	for _, line := range lines[1:] {
+		separator := "; "
 		if strings.HasPrefix(line, problem) {
-			joined += "\n" + line
-		} else {
-			joined += "; " + line
+			separator = "\n"
 		}
+		joined.WriteString(separator)
+		joined.WriteString(line)
 	}
-	return joined
+	return joined.String()
 }
