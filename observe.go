@@ -21,6 +21,7 @@ import (
 //
 // Steps nest. A StepCall contains its attempts, waits and token refreshes. The StepCall of SMS.SendOnce also contains its lookups, and each
 // lookup contains a StepCall for every page. If an Observer panics, so does the call, and the outcome of the message is unknown.
+// In SendAll the panic becomes the error of its message.
 type Observer interface {
 	// StartStep is called before a step begins. It returns a context that derives from ctx, for EndStep and for the steps within this one. For
 	// a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span in it, and add headers.

@@ -106,7 +106,7 @@ func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpo
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	standard := table.Channels()[channel-ChannelSMS].Send(table.Default())
-	if slices.Equal(op.Response["id"], standard.Response["id"]) { // no overlay names it
+	if slices.Equal(op.Response["id"], standard.Response["id"]) { // the contract has only the default paths
 		e.codec.SeekIDs(c.table)
 	}
 	return e

@@ -310,7 +310,7 @@ func (t *throttle) countQuiet(now time.Time) {
 	}
 }
 
-// growth returns by which part of itself the rate grows after a period without a throttled response. A search doubles it. Otherwise it grows by
+// growth returns the fraction by which the rate grows after a period without a throttled response. A search doubles it. Otherwise it grows by
 // a fiftieth, and by more the longer no response is throttled, unless a throttled message may be lost.
 func (t *throttle) growth() float64 {
 	const slowest = 0.02

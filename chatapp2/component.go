@@ -338,8 +338,8 @@ const (
 	gifHeader      headerKind = "gif"
 	locationHeader headerKind = "location"
 	productHeader  headerKind = "product"
-	otherHeader    headerKind = "other"   // what no header can have, or nil: that is reported by itself
-	unknownHeader  headerKind = "unknown" // it, or a component that may be it, is raw or is not a value
+	otherHeader    headerKind = "other"   // not valid in a header, which another check reports
+	unknownHeader  headerKind = "unknown" // cannot be told: it is raw, or not a value
 )
 
 // headerOf returns the kind of a header with a parameter.

@@ -172,8 +172,8 @@
 // list begin at 0 and have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
 // constants, "with" and a key pair among the fields. In a JSON body no name may lie within another (sender and sender.id), and
-// nothing can be both an object and a list (to.0 and to.kind). messaging.NewClient writes a request with all of them and reads each
-// back. It refuses the contract if one is missing.
+// nothing can be both an object and a list (to.0 and to.kind). messaging.NewClient compares the names of each request. It
+// refuses the contract if two collide, or if a position is missing.
 //
 // New default names never break an overlay: a default name that collides with a name or a constant of the overlay is dropped, and so is
 // one whose object the overlay does not use. Setting the field is then a ValidationError, until the overlay names it. A default name also

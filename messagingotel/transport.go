@@ -47,7 +47,7 @@ func HideQuery(wrap func(base http.RoundTripper) http.RoundTripper) func(base ht
 // queryKey is a key of a context. Each HideQuery has its own, so that one can be within another.
 type queryKey struct{ _ byte }
 
-// hiddenQuery is a query in a context, which prints only the type of such a value.
+// hiddenQuery keeps a query out of a printed context, which shows only the type of a struct.
 type hiddenQuery struct{ text string }
 
 // roundTrip passes a request on with another context and another query. The request of the response is r.

@@ -22,7 +22,7 @@ func (m Sent) Reply(text string) InboundChatApp {
 // panics.
 func (m Sent) ReplyMedia(kind, url string) InboundChatApp {
 	isMedia := slices.Contains([]string{"image", "audio", "video", "document", "sticker"}, kind)
-	panicUnless(isMedia, "ReplyMedia: %q is none of image, audio, video, document and sticker", kind)
+	panicUnless(isMedia, "ReplyMedia: the kind is %q; want image, audio, video, document or sticker", kind)
 	in := m.inbound(kind, document{"id": "media-" + rand.Text(), "link": url})
 	in.Kind = kind
 	in.MediaURL = url

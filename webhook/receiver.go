@@ -93,7 +93,7 @@ func secretFromEnv(value string) Option {
 	parameter = strings.TrimSpace(parameter)
 	hasSecret := !isBlank(strings.Trim(rest, "=")) // a secret in base64 alone ends with =
 	if parameter == "" || !hasSecret {
-		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
+		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…")
 	}
 	secrets := strings.Fields(rest)
 	switch {

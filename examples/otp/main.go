@@ -183,7 +183,7 @@ func (o *otp) sendSMS(ctx context.Context, challenge string) (messaging.Receipt,
 func (o *otp) sendSMSLater(challenge string) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	_, _ = o.sendSMS(ctx, challenge) // it has logged the error, and nobody waits for a response
+	_, _ = o.sendSMS(ctx, challenge) // it has logged the error, and the page has its response
 }
 
 // logFailure logs the error of a message, or nothing for nil. The text of an error holds neither the number nor the code.

@@ -69,7 +69,7 @@ func (l *List) isBelowBase(link *url.URL) bool {
 	return strings.HasPrefix(cleanPath(linked), strings.TrimSuffix(cleanPath(base), "/")+"/")
 }
 
-// decodePath decodes a path until nothing changes. It reports false if the path is encoded too often, or if a % begins no escape: some servers
+// decodePath decodes a path until nothing changes. It reports false if the path is encoded too often, or if a % is not part of an escape: some servers
 // then decode the rest of the path, and others do not.
 func decodePath(text string) (decoded string, ok bool) {
 	for range maxDecodings {

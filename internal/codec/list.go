@@ -224,8 +224,8 @@ func (l *List) PageNumber(at wire.Position) (number int, ok bool) {
 	return l.pageNumber(at), true
 }
 
-// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out. They become the first
-// and the last time that the contract writes as they are sent.
+// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out. Each becomes
+// the earliest, or the latest, time with the same written form.
 func (l *List) Widen(q *wire.Query) {
 	if at := q.CreatedAfter; !at.IsZero() {
 		q.CreatedAfter = table.After(at, l.time, l.zone)

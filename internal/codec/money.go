@@ -11,9 +11,9 @@ import (
 // longestNumber is how many bytes a number may have, and how many places an exponent may move its point by.
 const longestNumber = 64
 
-// amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
-// number in the scale of the contract, and the currency, or reports that the text is no amount. Blank is an amount without a number.
-// KSh.50 is no amount: it may be 50 or 0.50.
+// amountOf reads an amount of money, which may name its currency before or after the number: KES 0.80, 0.05 USD, $5. It returns the
+// number in the scale of the contract, and the currency, or reports that the text is not an amount. Blank is an amount without a number.
+// KSh.50 is not an amount: it may be 50 or 0.50.
 func amountOf(text string, scale int) (number, currency string, ok bool) {
 	const signs, digits = "+-", ".0123456789"
 	if scale == 0 && isUnsigned(text) {

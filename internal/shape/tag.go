@@ -56,8 +56,8 @@ const (
 	ofChoice                     // name&name: the members of a sealed interface
 )
 
-// parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply". isAlways says that the value
-// is always written. Then so are the members and elements that lead to it, as those that lead to a name with an exclamation mark.
+// parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply". With isAlways, the value
+// and everything on the way to it are always written, as after an exclamation mark.
 func parsePath(path string, isAlways bool) []segment {
 	if path == "" {
 		return nil

@@ -70,7 +70,7 @@ func pathFault(path string) string {
 	plain, err := url.PathUnescape(path)
 	switch {
 	case err != nil:
-		return "holds a % that begins no escape"
+		return "has a % that is not part of an escape such as %20"
 	case strings.HasPrefix(plain, "//") || strings.Contains(plain, `\`):
 		return "must begin with a single /, and hold no backslash: it could be taken for a host"
 	case strings.ContainsFunc(plain, unicode.IsControl):

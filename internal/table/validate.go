@@ -219,11 +219,11 @@ func (l List) validateCursor(problems *Problems, operation string) {
 		place := elementPath(operation+".page.next", i)
 		switch {
 		case member == "":
-			problems.add(place, "names no member of the last row; write it behind "+LastRow+", such as "+LastRow+"id")
+			problems.add(place, "names no member of the last row; write it after "+LastRow+", such as "+LastRow+"id")
 		case l.Paging.By != "cursor":
 			problems.add(place, "is a cursor; set "+operation+".paging.by to cursor")
 		case i < len(next)-1:
-			problems.add(place, "must be the last of the list: every row ends what is looked for")
+			problems.add(place, "must come last: every row has it, so no path after it would be tried")
 		default:
 			problems.add(place, memberFault(member))
 		}

@@ -20,7 +20,7 @@ const (
 	// because a request that meets a closing connection has an unknown outcome.
 	idleTimeout = 4 * time.Second
 	// maxConnsPerHost bounds the connections of the transport of NewBase: in use, idle, or being dialled for requests that ended. There are
-	// enough for the slots of every channel and kind, so that none waits for another's.
+	// enough for the slots of every channel and kind of an account, so that none waits for another's.
 	maxConnsPerHost = 8 * maxInFlight
 	// connectTimeout bounds how long a connection may take until it can carry a request.
 	connectTimeout = 10 * time.Second

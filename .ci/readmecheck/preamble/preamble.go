@@ -70,6 +70,7 @@ var (
 	outbox                  *messagingriver.Outbox[*sql.Tx]
 	queue, orders           *failsOnce
 	messagesIn              func(verdict string) iter.Seq[sms.Message]
+	settleVerdict           = saveVerdict
 	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
 	storeDay, forgetDay     = func() error { return nil }, func() error { return nil }
 	save                    = func(id string) error { return nil }

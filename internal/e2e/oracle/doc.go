@@ -1,3 +1,3 @@
-// Package oracle compares this library with libraries that do the same work, and tests its handlers on routers of others. It has only
+// Package oracle compares this library with libraries that do the same work, and tests its handlers on third-party routers. It has only
 // tests.
 package oracle

@@ -101,7 +101,7 @@ const auditHelp = `Compare the SMS of a period with what the service lists. It c
 
   is completed; times listed: 0     the outbox says that it went out, but the service does not list it
   is completed; times listed: 2     it was sent twice
-  is available; times listed: 1     it waits, but was sent already: settle it with "outbox resolve sent", or it is sent twice.
+  is available; times listed: 1     it waits, but was sent already: resolve it with "outbox resolve sent", or it is sent twice.
                                     Likewise scheduled, retryable, pending, discarded and cancelled
   is absent; times listed: 1        the outbox does not have it: it was sent after the backup that was restored, or by another
                                     program

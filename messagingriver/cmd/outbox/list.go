@@ -86,9 +86,9 @@ The states are those of River:
   retryable   the last attempt failed. The time is that of the next attempt
   pending     its campaign is paused. The time is when it was enqueued
   running     a worker has it. The time is when the attempt began
-  completed   the service accepted it. The time is when
-  cancelled   refused, denied, invalid, expired or dropped. The time is when
-  discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve. The time is when
+  completed   the service accepted it, at the time in the list
+  cancelled   refused, denied, invalid, expired or dropped, at the time in the list
+  discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve. The time is that of the end
   all         every message
 
 ` + verdictHelp

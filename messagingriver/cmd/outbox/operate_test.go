@@ -559,7 +559,7 @@ func (i interrupted) Resolve(ctx context.Context, decision messagingriver.Decisi
 	return n, err
 }
 
-// TestInterruptedResolveSaysHowFarItGot: the message that was settled last counts.
+// TestInterruptedResolveSaysHowFarItGot: the message that was resolved last counts.
 func TestInterruptedResolveSaysHowFarItGot(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("a")+"\n"+line("b")))

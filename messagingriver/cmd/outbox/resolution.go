@@ -36,13 +36,13 @@ func (r resolution) text() string {
 	return text.String()
 }
 
-// progress says which of the keys were settled before an error.
+// progress says which of the keys were resolved before an error.
 func (r *resolution) progress(keys []messagingriver.Key) string {
-	settled := r.Messages + len(r.Unresolved)
-	if settled == 0 {
+	resolved := r.Messages + len(r.Unresolved)
+	if resolved == 0 {
 		return fmt.Sprintf("%s: 0 of %d", r.Done, len(keys))
 	}
-	last := safe(keys[settled-1].Reference)
+	last := safe(keys[resolved-1].Reference)
 	return fmt.Sprintf("%s: %d of %d, and %d unchanged; the last was %s; run it again for the others",
 		r.Done, r.Messages, len(keys), len(r.Unresolved), last)
 }

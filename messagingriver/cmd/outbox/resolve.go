@@ -18,8 +18,8 @@ import (
 const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
 
   sent     the message went out. It becomes completed
-  resend   it did not go out; send it again. Only messages that are discarded, cancelled or looked up. One that has expired and whose
-           outcome is unknown ends as with notsent instead
+  resend   it did not go out; send it again. Only messages that are discarded, cancelled or looked up. A message that has
+           expired with an unknown outcome is cancelled, as by notsent
   notsent  it did not go out, and something else is sent instead. Only messages that are discarded with an unknown outcome. It becomes
            cancelled, and a running process calls OnOutcome with the verdict NotSent: the program may send a fallback. This is final:
            resend does not apply to it any more
@@ -30,10 +30,10 @@ const resolveHelp = `Decide about messages, which are named by their reference I
 its fallback after notsent: compare with "outbox audit" before. With --reason, resend only for a reason that proves that no message went
 out, such as "sms.send not sent". A message whose reason is "has an unknown outcome", such as after HTTP 503, may have gone out.
 
-It prints how many messages the decision applied to, and why it did not apply to the others. Messages are settled one by one, in
-the order in which they are named. After an error it says how many are settled and which was the last: run the command again for
+It prints how many messages the decision applied to, and why it did not apply to the others. Messages are resolved one by one, in
+the order in which they are named. After an error it says how many are resolved and which was the last: run the command again for
 the others. Messages that were resolved as sent or not sent, or dropped, do not change. A message that was sent again does not change
-either, unless it is discarded once more in the meantime: then begin after the last one that was settled.
+either, unless it is discarded once more in the meantime: then begin after the last one that was resolved.
 
 The exit status is 1 if no message changed.`
 

@@ -95,7 +95,7 @@ func referencesOf(ctx context.Context, db database, messageID string) ([]string,
 		WHERE kind = 'messaging' AND metadata->'output'->>'ID' = $1 ORDER BY 1`, messageID)
 }
 
-// isDeleted reports whether the content of the message of a job was deleted, or the job itself was a moment ago.
+// isDeleted reports whether the content of the message of a job was deleted. It is true, too, if the job has just been deleted.
 func isDeleted(ctx context.Context, db database, job int64) (bool, error) {
 	rows, err := db.query(ctx, "SELECT 1 FROM JOBS WHERE id = $1 AND args->'message' IS NOT NULL", job)
 	if err != nil {

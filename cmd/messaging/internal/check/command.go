@@ -33,7 +33,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check a contract against a real account",
-		Long: `Compare a contract with a real account, for SMS alone. Without --send it reads the listing and a second page, counts the rows that have an ID, a
+		Long: `Compare a contract with a real account, for SMS only. Without --send it reads the listing and a second page, counts the rows that have an ID, a
 reference ID, a time and so on, shows a price and the newest time, and tries each filter with a value that no message has. The filters by ID and
 by time it also tries with the ID and the time of a row. It lists the rows by their times, ascending and descending. A row that was created
 after now is wrong, and so is one on any of these pages that cannot be read in full.

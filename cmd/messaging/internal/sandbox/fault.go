@@ -155,7 +155,7 @@ func (f *faultRule) checkDelay() error {
 func (f *faultRule) checkAmount() error {
 	switch {
 	case f.Skip < 0 || f.Skip > maxFaultRequests:
-		return fmt.Errorf("skip must be from 1 to %d", maxFaultRequests)
+		return fmt.Errorf("skip must be from 0 to %d", maxFaultRequests)
 	case f.Left < 0 || f.Left > maxFaultRequests:
 		return fmt.Errorf("n must be from 1 to %d", maxFaultRequests)
 	case f.Share < 0 || f.Share > 1:
