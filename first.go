@@ -26,7 +26,7 @@ import (
 // open, until its message becomes the probe. While the service is down, the probe ends unknown, so that nothing falls back. The cost is that a
 // 429 or a failed connection is not retried, but falls back at once.
 //
-// The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. To act on the error
+// The error is the last one, with the texts of the others. For errors.Is, errors.As, VerdictOf and Retryable it is the last error alone. To act on the error
 // of an earlier send, assign it to a variable. Here, a one-time code also goes to a person who stopped marketing on chat app 2:
 //
 //	var chatErr error

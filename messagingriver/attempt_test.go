@@ -40,17 +40,6 @@ func abandon(t testing.TB, r rig, isPostgres bool, reference, metadata string) {
 		WHERE args->>'reference' = ?1`, reference, metadata)
 }
 
-// expire makes the message of a job expire in the past.
-func expire(t testing.TB, r rig, isPostgres bool, reference string) {
-	t.Helper()
-	const metadata = `{"expires": "2026-05-01T09:00:00Z"}`
-	if isPostgres {
-		r.exec(t, `UPDATE JOBS SET metadata = metadata || CAST($2 AS JSONB) WHERE args->>'reference' = $1`, reference, metadata)
-		return
-	}
-	r.exec(t, `UPDATE JOBS SET metadata = jsonb_patch(metadata, ?2) WHERE args->>'reference' = ?1`, reference, metadata)
-}
-
 // A job whose process died without a mark was not sent, and is sent. One with a mark and without an outcome may have been sent.
 func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	t.Parallel()

@@ -66,8 +66,8 @@ func TestResendOfAnExpiredMessageInDoubt(t *testing.T) {
 			require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict)
 			require.Equal(t, messaging.Unknown, got.await(t, reference).Verdict)
 		}
-		expire(t, r, t.isPostgres, "lost")
-		expire(t, r, t.isPostgres, "killed")
+		expire(t, r, "lost")
+		expire(t, r, "killed")
 		resend := func() int {
 			n, err := r.Resolve(t.Context(), messagingriver.Resend, chatKey("lost"), chatKey("killed"))
 			require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestResendOfAnExpiredMessageThatIsLookedUp(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("a"))
 		r.start(t)
 		require.Eventually(t, func() bool { return !show(t, r, "a").DoubtEnds.IsZero() }, patience, 10*time.Millisecond)
-		expire(t, r, t.isPostgres, "a")
+		expire(t, r, "a")
 		require.Eventually(t, func() bool { // once no lookup is under way
 			n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("a"))
 			return err == nil && n == 1
@@ -154,6 +154,12 @@ func mergeMetadataOf(t test, r rig, reference, members string) {
 	r.exec(t, "UPDATE JOBS SET metadata = jsonb_patch(metadata, ?2) WHERE args->>'reference' = ?1", reference, members)
 }
 
+// expire makes a message expire in the past.
+func expire(t test, r rig, reference string) {
+	t.Helper()
+	mergeMetadataOf(t, r, reference, `{"expires": "2026-05-01T09:00:00Z"}`)
+}
+
 // A person says that messages with an unknown outcome did not go out. OnOutcome can send a fallback, even while the channel is paused. Then the
 // messages can no longer be sent.
 func TestResolveNotSent(t *testing.T) {
@@ -169,7 +175,9 @@ func TestResolveNotSent(t *testing.T) {
 			record := await(t, r, reference, discarded)
 			require.Equal(t, messaging.Unknown, record.Verdict)
 			require.False(t, record.ResolvedNotSent)
-			require.Equal(t, messaging.Unknown, got.await(t, reference).Verdict)
+			outcome := got.await(t, reference)
+			require.Equal(t, messaging.Unknown, outcome.Verdict)
+			require.False(t, outcome.ResolvedNotSent)
 		}
 		require.NoError(t, r.PauseChannel(t.Context(), "chatapp2"))
 		require.Equal(t, 2, resolveChats(t, r, messagingriver.NotSent, "lost", "killed"))
@@ -182,6 +190,7 @@ func TestResolveNotSent(t *testing.T) {
 			require.Eventually(t, func() bool { return len(got.of(reference)) == 2 }, patience, 10*time.Millisecond)
 			outcome := got.of(reference)[1]
 			require.Equal(t, messaging.NotSent, outcome.Verdict)
+			require.True(t, outcome.ResolvedNotSent)
 			require.False(t, outcome.MayHaveBeenSent())
 			require.Equal(t, chat(reference), outcome.Message, "it can be sent another way")
 		}

@@ -50,8 +50,10 @@ type Outcome struct {
 	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted. It is no *messaging.Error: see Verdict and
 	// MayHaveBeenSent instead of calling messaging.VerdictOf.
 	Err error
-	// Message is the message as it was enqueued. It is nil after it was accepted, because its content is deleted then, and if it cannot be read.
+	// Message is the message as it was enqueued. It is nil if it cannot be read, or its content was deleted: after the message was accepted or dropped.
 	Message messaging.Message
+	// ResolvedNotSent reports whether the message was resolved as NotSent: Verdict is the decision of a person, and not the outcome of an attempt.
+	ResolvedNotSent bool
 	// Campaign is InsertOptions.Campaign.
 	Campaign string
 }
@@ -192,11 +194,12 @@ const maxOutcomeWait = 10 * time.Minute
 func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {
 	record := o.recordOf(row)
 	outcome := Outcome{
-		Key:      record.Key,
-		State:    row.State,
-		Verdict:  record.Verdict,
-		Err:      record.Err,
-		Campaign: record.Campaign,
+		Key:             record.Key,
+		State:           row.State,
+		Verdict:         record.Verdict,
+		Err:             record.Err,
+		ResolvedNotSent: record.ResolvedNotSent,
+		Campaign:        record.Campaign,
 	}
 	if record.Verdict != messaging.Accepted {
 		outcome.Reason = record.Reason

@@ -71,6 +71,7 @@ var (
 	queue, orders           *failsOnce
 	messagesIn              func(verdict string) iter.Seq[sms.Message]
 	settleVerdict           = saveVerdict
+	respondAgain            = func(ctx context.Context, referenceID string) error { return nil }
 	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
 	storeDay, forgetDay     = func() error { return nil }, func() error { return nil }
 	save                    = func(id string) error { return nil }

@@ -13,7 +13,17 @@
 //
 // Messages are sent by a program that calls Outbox.Start, with its own client and guards. River UI shows and pauses the queues.
 //
-// "outbox --help" lists the environment variables and the exit statuses.
+// The environment:
+//
+//	DATABASE_URL          postgres://… or the path of an SQLite file. Required
+//	OUTBOX_SCHEMA         the schema of the outbox on PostgreSQL; the default is messaging
+//	MESSAGING_BASE_URL    the service, its token, the file of the contract, and the variables of its paths, for audit; load uses the
+//	MESSAGING_TOKEN       contract, too
+//	MESSAGING_CONTRACT
+//	MESSAGING_VAR_…
+//
+// The exit status is 0 if it is done, 1 if audit found a difference, load left out a line, show found no message, resolve changed nothing or
+// campaign pause paused nothing, and 2 after an error. It asks nothing. "outbox COMMAND --help" explains each command.
 package main
 
 import (
