@@ -34,8 +34,7 @@ type bot struct {
 	callback  string // where the service reports delivery
 }
 
-// open opens the bot in a database, and serves its callbacks and the readiness probe. On SQLite it creates the tables. The caller must close the
-// bot.
+// open opens the bot in a database with tables, and serves its callbacks and the readiness probe. The caller must close the bot.
 func open(ctx context.Context, in settings) (*bot, error) {
 	b := &bot{logger: slog.Default(), sender: in.sender, channelID: in.channelID}
 	if err := b.connect(ctx, in.database); err != nil {
@@ -88,32 +87,40 @@ func (b *bot) build(ctx context.Context, in settings) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = b.openOutbox(ctx, client); err != nil {
+	if err = b.openOutbox(client); err != nil {
 		return err
 	}
 	b.store, err = sqlstore.New(ctx, b.db, lease)
 	if err != nil {
 		return err
 	}
-	b.HandleFunc("GET /healthz", health(b.outbox))
+	b.HandleFunc("GET /healthz", health(b.outbox.Alive))
 	return b.serveHooks(in)
 }
 
-// openOutbox opens the outbox in the bot's database. On PostgreSQL, where several processes may start at once, "bot migrate" creates the tables.
-func (b *bot) openOutbox(ctx context.Context, client *messaging.Client) (err error) {
+// openOutbox opens the outbox in the bot's database.
+func (b *bot) openOutbox(client *messaging.Client) (err error) {
 	options := messagingriver.Options{
 		OnOutcome: b.noteOutcome,
 		SettleFor: 2 * time.Minute, // a person waits; set more if the service lists an SMS later than that
 	}
 	if b.pool != nil {
 		b.outbox, err = messagingriver.NewPostgresSQL(b.pool, client, options)
-		return err
+	} else {
+		b.outbox, err = messagingriver.NewSQLite(b.db, client, options)
 	}
-	b.outbox, err = messagingriver.NewSQLite(b.db, client, options)
-	if err != nil {
-		return err
+	return err
+}
+
+// startOutbox starts the outbox. On SQLite, where one process serves, it first creates the tables. On PostgreSQL, where several processes may start
+// at once, "bot migrate" creates them.
+func (b *bot) startOutbox(ctx context.Context) error {
+	if b.pool == nil {
+		if err := b.createTables(ctx); err != nil {
+			return err
+		}
 	}
-	return b.createTables(ctx)
+	return b.outbox.Start(ctx)
 }
 
 // createTables creates or updates the tables of the outbox, and creates the table of the replies.

@@ -26,12 +26,17 @@ func runDemo(ctx context.Context, service *messagingtest.Server) error {
 	}
 	in, err := demoSettings(":memory:", "http://"+listener.Addr().String(), service)
 	if err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
+	b, err := start(ctx, in)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer b.close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	end := make(chan error, 1)
-	go func() { end <- serve(ctx, listener, in) }()
+	go func() { end <- b.serve(ctx, listener) }()
 	playing, cancel := context.WithTimeout(ctx, time.Minute) // serve may have failed
 	defer cancel()
 	err = play(playing, service, in.url)

@@ -7,10 +7,12 @@
 //	go run ./examples/apps/bot serve      takes callbacks at /hooks/sms, /hooks/chatapp1, /hooks/chatapp2 and /hooks/delivery, and says at /healthz
 //	                                      whether it is ready, until it is stopped
 //	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
-//	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered
+//	go run ./examples/apps/bot answer ID TEXT
+//	                                      answers a question on its channel, and takes it off the list; the bot that serves sends the answer
+//	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered, such as by phone
 //
-// The environment of questions and done has BOT_DATABASE. That of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of
-// the webhook (see webhook.NewReceiverFromEnv), and the variables below. It is read at the start: a new secret needs a restart.
+// The environment of questions and done has BOT_DATABASE. That of migrate, serve and answer has the account (see messaging.NewClientFromEnv), the
+// secret of the webhook (see webhook.NewReceiverFromEnv), and the variables below. It is read at the start: a new secret needs a restart.
 //
 //	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, of a database without the outbox of another program, or the path of
 //	                an SQLite file, if only one process serves
@@ -50,18 +52,19 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return demo(ctx)
 	}
-	references := args[1:]
+	operands := args[1:]
 	commands := map[string]func(context.Context, settings) error{
 		"migrate":   migrate,
 		"serve":     listenAndServe,
 		"questions": func(ctx context.Context, in settings) error { return printQuestions(ctx, in, os.Stdout) },
-		"done":      func(ctx context.Context, in settings) error { return closeQuestions(ctx, in, references) },
+		"answer": func(ctx context.Context, in settings) error {
+			return answerQuestion(ctx, in, operands[0], operands[1], os.Stdout)
+		},
+		"done": func(ctx context.Context, in settings) error { return closeQuestions(ctx, in, operands) },
 	}
 	run, isKnown := commands[args[0]]
-	needsReferences := args[0] == "done"
-	hasReferences := len(references) > 0
-	if !isKnown || hasReferences != needsReferences {
-		return errors.New("usage: bot [migrate | serve | questions | done ID...]")
+	if !isKnown || !takes(args[0], len(operands)) {
+		return errors.New("usage: bot [migrate | serve | questions | answer ID TEXT | done ID...]")
 	}
 	readSettings := settingsFromEnv
 	if args[0] == "questions" || args[0] == "done" {
@@ -74,32 +77,53 @@ func command(ctx context.Context, args []string) error {
 	return run(ctx, in)
 }
 
-// listenAndServe serves the bot at its address until the context ends.
-func listenAndServe(ctx context.Context, in settings) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
-	if err != nil {
-		return err
+// takes reports whether a command takes a number of operands.
+func takes(name string, operands int) bool {
+	switch name {
+	case "answer":
+		return operands == 2
+	case "done":
+		return operands > 0
+	default:
+		return operands == 0
 	}
-	return serve(ctx, listener, in)
 }
 
-// serve opens the bot, and serves it on a listener until the context ends.
-func serve(ctx context.Context, listener net.Listener, in settings) error {
-	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
-	b, err := open(ctx, in)
+// listenAndServe serves the bot until the context ends. It listens once the outbox has started, so that no one connects to a bot that cannot work.
+func listenAndServe(ctx context.Context, in settings) error {
+	b, err := start(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	err = b.outbox.Start(ctx)
-	if errors.Is(err, messagingriver.ErrNotMigrated) {
-		return fmt.Errorf("run: bot migrate: %w", err)
-	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
 	if err != nil {
-		return err
+		return errors.Join(err, b.outbox.Stop(ctx))
 	}
-	prune := task{name: "prune", interval: time.Hour, do: b.prune}
-	return serveOn(ctx, listener, &b.ServeMux, b.outbox, prune)
+	return b.serve(ctx, listener)
+}
+
+// start opens the bot and starts its outbox. The caller must close the bot.
+func start(ctx context.Context, in settings) (*bot, error) {
+	b, err := open(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	err = b.startOutbox(ctx)
+	if err == nil {
+		return b, nil
+	}
+	b.close()
+	if errors.Is(err, messagingriver.ErrNotMigrated) {
+		return nil, fmt.Errorf("run: bot migrate: %w", err)
+	}
+	return nil, err
+}
+
+// serve serves the bot until the context ends.
+func (b *bot) serve(ctx context.Context, listener net.Listener) error {
+	stopTasks := startTasks(ctx, task{name: "prune", interval: time.Hour, do: b.prune})
+	return serveOn(ctx, listener, &b.ServeMux, b.outbox.Stop, stopTasks)
 }
 
 // settings differ between installations.

@@ -45,11 +45,8 @@ func serveUntilKilled(path string) error {
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("BOT_ADDRESS"))
-	if err != nil {
-		return err
-	}
-	return serve(ctx, listener, in)
+	in.address = os.Getenv("BOT_ADDRESS")
+	return listenAndServe(ctx, in)
 }
 
 func TestRun(t *testing.T) {
@@ -512,9 +509,11 @@ func TestSettingsNameAllThatIsMissing(t *testing.T) {
 		t.Setenv(name, "")
 		require.NoError(t, os.Unsetenv(name))
 	}
-	err := command(t.Context(), []string{"serve"})
-	for _, name := range []string{"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_SENDER", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
-		require.ErrorContains(t, err, name)
+	for _, args := range [][]string{{"serve"}, {"answer", "reply-1", "text"}} {
+		err := command(t.Context(), args)
+		for _, name := range []string{"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_SENDER", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
+			require.ErrorContains(t, err, name)
+		}
 	}
 }
 
@@ -606,11 +605,22 @@ func TestServeNeedsTheTablesOnPostgres(t *testing.T) {
 	if !isPostgres(database) {
 		t.Skip("run it with .ci/with-postgres")
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	in, err := demoSettings(database, "http://127.0.0.1:1", messagingtest.NewServer(t))
 	require.NoError(t, err)
-	in, err := demoSettings(database, "http://"+listener.Addr().String(), messagingtest.NewServer(t))
+	in.address = "an address where it cannot listen"
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "run: bot migrate: messagingriver")
+}
+
+// If the bot cannot listen, it stops the outbox.
+func TestListenAndServeFails(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.ErrorContains(t, serve(t.Context(), listener, in), "run: bot migrate: messagingriver")
+	defer taken.Close()
+	in, err := demoSettings(newDatabase(t), "http://127.0.0.1:1", messagingtest.NewServer(t))
+	require.NoError(t, err)
+	in.address = taken.Addr().String()
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "listen")
 }
 
 // The readiness probe passes while the outbox works.
@@ -642,14 +652,19 @@ func TestServeFails(t *testing.T) {
 	require.NoError(t, listener.Close())
 	in, err := demoSettings(filepath.Join(t.TempDir(), "bot.db"), "http://"+listener.Addr().String(), service)
 	require.NoError(t, err)
-	require.ErrorIs(t, serve(t.Context(), listener, in), net.ErrClosed)
+	b, err := start(t.Context(), in)
+	require.NoError(t, err)
+	require.ErrorIs(t, b.serve(t.Context(), listener), net.ErrClosed)
+	b.close()
 	service.Close()
 	goleak.VerifyNone(t, before)
 }
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"server"}, {"done"}, {"questions", "reply-1"}} {
-		require.ErrorContains(t, command(t.Context(), args), "usage: bot [migrate | serve | questions | done ID...]")
+	for _, args := range [][]string{
+		{"server"}, {"done"}, {"questions", "reply-1"}, {"answer"}, {"answer", "reply-1"}, {"answer", "reply-1", "text", "without", "quotes"},
+	} {
+		require.ErrorContains(t, command(t.Context(), args), "usage: bot [migrate | serve | questions | answer ID TEXT | done ID...]")
 	}
 }

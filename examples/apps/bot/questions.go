@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/conversations"
 )
 
 // isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
 // is reported as failed. A confirmation is no question.
 const isOpen = "(reference NOT LIKE '" + prefixConfirmation + "%' AND " +
-	"((COALESCE(message_id, 'not noted yet') = '' AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
+	"((" + hasNoID + " AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
 
 // printQuestions prints a line for each open question, the oldest first: reference ID, time, channel, person and question.
 func printQuestions(ctx context.Context, in settings, w io.Writer) error {
@@ -39,6 +43,64 @@ func printQuestions(ctx context.Context, in settings, w io.Writer) error {
 	return rows.Err()
 }
 
+// answerQuestion enqueues a colleague's answer to an open question, and prints its reference ID, person and channel. The answer and its row are one
+// transaction, so a question gets one answer, even if the command is killed or repeated. A process that serves sends it. If it does not go out, the
+// question is open again, with the reference ID of the answer.
+func answerQuestion(ctx context.Context, in settings, reference, text string, w io.Writer) error {
+	b, err := open(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	row, err := b.enqueueAnswer(ctx, tx, reference, text)
+	if err != nil {
+		return fmt.Errorf("nothing is sent: %w", err)
+	}
+	if err = tx.Commit(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s is enqueued, to %q on %s\n", row.reference, row.person, row.channel)
+	return err
+}
+
+// enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row.
+func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text string) (replyRow, error) {
+	row, err := setAnswer(ctx, tx, reference, text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return row, notOpen(reference)
+	}
+	if err != nil {
+		return row, explainMissing(err)
+	}
+	channel, err := messaging.ParseChannel(row.channel)
+	if err != nil {
+		return row, err
+	}
+	err = b.book.Allow(ctx, tx, messaging.Outgoing{Channel: channel, To: row.person, Kind: "text"})
+	if err != nil {
+		return row, explainDenial(err)
+	}
+	person := inbound{Inbound: conversations.Inbound{Channel: channel, From: row.person}}
+	return row, b.enqueue(ctx, tx, b.message(person, row.reference, text))
+}
+
+// explainDenial adds what a colleague can do to an error of the book.
+func explainDenial(err error) error {
+	switch {
+	case errors.Is(err, messaging.ErrWindowClosed):
+		return fmt.Errorf("%w; only a template can bring the answer, such as %s", err, lateAnswer)
+	case errors.Is(err, messaging.ErrOptedOut):
+		return fmt.Errorf("%w; answer in another way, such as by phone", err)
+	default:
+		return err
+	}
+}
+
 // closeQuestions deletes the open questions with the reference IDs. A colleague has answered them.
 func closeQuestions(ctx context.Context, in settings, references []string) error {
 	b := new(bot)
@@ -57,10 +119,15 @@ func closeQuestions(ctx context.Context, in settings, references []string) error
 			return err
 		}
 		if deleted == 0 {
-			problems = append(problems, fmt.Errorf("%q is not the reference ID of an open question", reference))
+			problems = append(problems, notOpen(reference))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// notOpen is the error for a question that is answered, or unknown.
+func notOpen(reference string) error {
+	return fmt.Errorf("%q is not the reference ID of an open question", reference)
 }
 
 // explainMissing adds what to do to an error of the table of the replies, which may not exist.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -93,6 +95,173 @@ func TestNoTemplateForAQuestionThatIsDone(t *testing.T) {
 	require.Eventually(t, isRefused, time.Minute, 20*time.Millisecond)
 	time.Sleep(time.Second) // OnOutcome takes half a second
 	assert.Equal(t, references, c.references())
+}
+
+const questionText = "Where is it?"
+
+// ask has the person ask a question on a channel, and reports that its reply failed. It returns the reference ID of the question, which is open.
+func (c *conversation) ask(channel string) (reference string) {
+	c.t.Helper()
+	if channel == "sms" {
+		c.text(messagingtest.InboundSMS{ID: "in-1", From: person, Text: questionText})
+	} else {
+		c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-1", From: person, Text: questionText})
+	}
+	c.call("delivery", messagingtest.DeliveryReport{ReferenceID: c.reply().ReferenceID, Status: "failed"})
+	return c.waitForQuestion(questionText)
+}
+
+// answer answers a question as a colleague does, and returns what the command prints.
+func (c *conversation) answer(reference string) (printed string, err error) {
+	var lines strings.Builder
+	err = answerQuestion(c.t.Context(), c.in, reference, "By Friday.", &lines)
+	return lines.String(), err
+}
+
+// A colleague can answer while no process sends. The answer goes out once, on the channel of the question.
+func TestAnswerOfAColleague(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []string{"sms", "chatapp1", "chatapp2"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			reference := c.ask(channel)
+			require.NoError(t, c.bot.outbox.Stop(t.Context()))
+			printed, err := c.answer(reference)
+			require.NoError(t, err)
+			assert.Contains(t, printed, "answer-"+reference+" is enqueued")
+			assert.Empty(t, c.questions())
+			printed, err = c.answer(reference)
+			require.ErrorContains(t, err, "is not the reference ID of an open question", "the command is repeated")
+			assert.Empty(t, printed)
+
+			require.NoError(t, c.bot.outbox.Start(t.Context()))
+			sent := c.reply()
+			assert.Equal(t, channel, sent.Channel)
+			assert.Equal(t, "By Friday.", sent.Text)
+			assert.Equal(t, "answer-"+reference, sent.ReferenceID)
+			isNoted := func() bool { return c.column("COALESCE(message_id, '')", sent.ReferenceID) == sent.ID }
+			require.Eventually(t, isNoted, time.Minute, 20*time.Millisecond)
+			_, err = c.answer(reference)
+			require.ErrorContains(t, err, "is not the reference ID of an open question", "after it was sent, too")
+			assert.Equal(t, []string{reference, sent.ReferenceID}, c.references())
+			assert.Len(t, c.service.Sent(), 2)
+		})
+	}
+}
+
+// If the command is killed before the commit, the question is open, and nothing is sent. The command can be repeated.
+func TestAnswerIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	reference := c.ask("chatapp2")
+	tx, err := c.bot.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = c.bot.enqueueAnswer(t.Context(), tx, reference, "By Friday.")
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback())
+	assert.Equal(t, reference, c.waitForQuestion(questionText))
+	assert.Equal(t, []string{reference}, c.references())
+	_, err = c.answer(reference)
+	require.NoError(t, err)
+	assert.Equal(t, "answer-"+reference, c.reply().ReferenceID)
+}
+
+// Two colleagues who answer the same question at the same moment send one answer.
+func TestTwoAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	reference := c.ask("chatapp2")
+	errs := make(chan error, 2)
+	for range cap(errs) {
+		go func() {
+			_, err := c.answer(reference)
+			errs <- err
+		}()
+	}
+	first := <-errs
+	second := <-errs
+	require.NotEqual(t, first == nil, second == nil)
+	require.ErrorContains(t, errors.Join(first, second), "is not the reference ID of an open question")
+	assert.Equal(t, []string{reference, "answer-" + reference}, c.references())
+}
+
+// An answer that does not go out is a question again, and can be answered again.
+func TestQuestionIfTheAnswerFails(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	reference := c.ask("chatapp2")
+	c.service.Inject(messagingtest.FaultCode("131026"), 1)
+	_, err := c.answer(reference)
+	require.NoError(t, err)
+	reference = c.waitForQuestion(questionText)
+	_, err = c.answer(reference)
+	require.NoError(t, err)
+	assert.Equal(t, "answer-"+reference, c.reply().ReferenceID)
+}
+
+// An old question that was answered is not deleted before the outcome of the answer is known.
+func TestAnswerToAnOldQuestionIsNotPruned(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	reference := c.ask("chatapp1")
+	_, err := c.bot.db.ExecContext(t.Context(), "UPDATE bot_reply SET asked = 1")
+	require.NoError(t, err)
+	_, err = c.answer(reference)
+	require.NoError(t, err)
+	require.NoError(t, c.bot.prune(t.Context()))
+	assert.Equal(t, "By Friday.", c.column("answer", "answer-"+reference))
+}
+
+// If the person may not get the answer, the command says so, and the question stays open.
+func TestAnswerThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ask  func(c *conversation)
+		want error
+		says string
+	}{
+		"the window is closed": {
+			ask: func(c *conversation) {
+				c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: questionText, ReceivedAt: time.Now().Add(-25 * time.Hour)})
+				c.call("delivery", messagingtest.DeliveryReport{ReferenceID: c.reply().ReferenceID, Status: "failed"})
+			},
+			want: messaging.ErrWindowClosed,
+			says: "such as late_answer",
+		},
+		"opted out": {
+			ask: func(c *conversation) {
+				c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
+				c.reply()
+				c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: questionText})
+			},
+			want: messaging.ErrOptedOut,
+			says: "by phone",
+		},
+		"a number with spaces": {
+			ask: func(c *conversation) {
+				c.write(messagingtest.InboundChatApp{ID: "in-1", From: "+63 917 123 4567", Text: questionText})
+			},
+			want: messaging.ErrInvalid,
+			says: `reference "answer-reply-`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			tt.ask(c)
+			reference := c.waitForQuestion(questionText)
+			before := c.references()
+			printed, err := c.answer(reference)
+			require.ErrorIs(t, err, tt.want)
+			require.ErrorContains(t, err, "nothing is sent: ")
+			require.ErrorContains(t, err, tt.says)
+			assert.NotContains(t, err.Error(), "917", "no number")
+			assert.Empty(t, printed)
+			assert.Equal(t, before, c.references())
+			assert.Equal(t, reference, c.waitForQuestion(questionText))
+		})
+	}
 }
 
 // A START of someone who had not opted out is the first word of a conversation.

@@ -10,21 +10,27 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// A row is a question and the reply to it, or a STOP or START and its confirmation. A delivery report may lack the reference ID or the person, and the outbox deletes the person and the
-// text of an accepted message.
+// A row is a question and the reply to it, or a STOP or START and its confirmation. A delivery report may lack the reference ID or the person, and
+// the outbox deletes the person and the text of an accepted message.
 const replyTable = `
 CREATE TABLE IF NOT EXISTS bot_reply (
-	reference  TEXT PRIMARY KEY, -- of the reply or, if that was too late for the window, of the template in its place
+	reference  TEXT PRIMARY KEY, -- of the reply or, in its place, of the template after the window or of the answer of a colleague
 	channel    TEXT NOT NULL,
 	person     TEXT NOT NULL,
 	question   TEXT NOT NULL,
 	answer     TEXT NOT NULL,    -- the text of the reply, or '' if the question gets no reply
 	status     TEXT NOT NULL,    -- as last reported, and '' before
-	message_id TEXT,             -- the service's ID: NULL until the outcome is noted, and '' if there is none
-	asked      BIGINT NOT NULL   -- in seconds since 1970
+	message_id TEXT,             -- the service's ID; see isPending and hasNoID
+	asked      BIGINT NOT NULL   -- when the person asked or, later, a colleague answered, in seconds since 1970
 );
 CREATE INDEX IF NOT EXISTS bot_reply_message ON bot_reply (message_id);
 CREATE INDEX IF NOT EXISTS bot_reply_person ON bot_reply (person, asked);`
+
+// The states of a row without an ID of the service. Conditions are negated, so none of them may be NULL.
+const (
+	isPending = "message_id IS NULL"                           // the outcome of the message is not noted yet
+	hasNoID   = "(message_id IS NOT NULL AND message_id = '')" // there is no message, or its outcome has no ID
+)
 
 // replyRow is a row of the table.
 type replyRow struct {
@@ -71,7 +77,7 @@ func countOpen(ctx context.Context, tx *sql.Tx, person string) (count int, err e
 
 // noteMessageID notes the service's ID of a reply, confirmation or template, or that its outcome has none.
 func noteMessageID(ctx context.Context, db *sql.DB, reference, id string) error {
-	const update = "UPDATE bot_reply SET message_id = $1 WHERE reference = $2 AND COALESCE(message_id, '') = ''"
+	const update = "UPDATE bot_reply SET message_id = $1 WHERE reference = $2 AND (" + isPending + " OR " + hasNoID + ")"
 	_, err := db.ExecContext(ctx, update, id, reference)
 	return err
 }
@@ -87,6 +93,16 @@ func setReference(ctx context.Context, tx *sql.Tx, reference, template string) e
 	const update = "UPDATE bot_reply SET reference = $1, status = '', message_id = NULL WHERE reference = $2"
 	_, err := tx.ExecContext(ctx, update, template, reference)
 	return err
+}
+
+// setAnswer makes the row of an open question the row of a colleague's answer, and locks it until the transaction ends. It returns sql.ErrNoRows if no
+// open question has the reference ID.
+func setAnswer(ctx context.Context, tx *sql.Tx, reference, text string) (row replyRow, err error) {
+	const update = `UPDATE bot_reply SET reference = $1, answer = $2, status = '', message_id = NULL, asked = $3
+		WHERE reference = $4 AND ` + isOpen + ` RETURNING reference, channel, person`
+	updated := tx.QueryRowContext(ctx, update, prefixAnswer+reference, text, time.Now().Unix(), reference)
+	err = updated.Scan(&row.reference, &row.channel, &row.person)
+	return row, err
 }
 
 // lockReply returns the row of the reply with a message ID or a reference ID, of which one may be empty, and locks it until the transaction ends. It
@@ -110,7 +126,7 @@ func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) 
 	if report.ReferenceID != "" || isOld || !report.Status.Final() {
 		return false, nil
 	}
-	const query = "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE message_id IS NULL AND asked > $1)"
+	const query = "SELECT EXISTS (SELECT 1 FROM bot_reply WHERE " + isPending + " AND asked > $1)"
 	err = tx.QueryRowContext(ctx, query, time.Now().Add(-24*time.Hour).Unix()).Scan(&isEarly)
 	return isEarly, err
 }

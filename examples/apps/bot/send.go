@@ -21,7 +21,11 @@ const (
 	prefixReply        = "reply-"
 	prefixConfirmation = "confirmation-"
 	prefixTemplate     = "template-"
+	prefixAnswer       = "answer-" // of a colleague
 )
+
+// lateAnswer is the name of the template that brings an answer after the 24-hour window of chat app 2; see bot.template.
+const lateAnswer = "late_answer"
 
 // maxReplies is how many replies a person gets in an hour, and maxConfirmations how many confirmations of STOP and START. Two bots that answer each
 // other would otherwise never end. A colleague answers further questions; see printQuestions.
@@ -127,7 +131,7 @@ func (b *bot) template(late replyRow) messaging.Message {
 		To:          late.person,
 		ReferenceID: prefixTemplate + late.reference,
 		CallbackURL: b.callback,
-		Content:     chatapp2.Template{Name: "late_answer", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
+		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
 	}
 }
 

@@ -62,10 +62,15 @@ func run(ctx context.Context, service *messagingtest.Server, in settings) error 
 		return err
 	}
 	in.url = "http://" + listener.Addr().String()
+	o, err := start(ctx, in)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer o.close()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	end := make(chan error, 1)
-	go func() { end <- serve(serving, listener, in) }()
+	go func() { end <- o.serve(serving, listener) }()
 	err = play(ctx, service, in.url)
 	stop()
 	return errors.Join(<-end, err)

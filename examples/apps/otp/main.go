@@ -61,33 +61,43 @@ func command(ctx context.Context, args []string) error {
 	return run(ctx, in)
 }
 
-// listenAndServe serves codes at the address of the program until the context ends.
+// listenAndServe serves codes until the context ends. It listens once the outbox has started, so that no one connects to a program that cannot work.
 func listenAndServe(ctx context.Context, in settings) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, listener, in)
-}
-
-// serve opens the program, and serves it on a listener until the context ends.
-func serve(ctx context.Context, listener net.Listener, in settings) error {
-	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
-	o, err := open(ctx, in)
+	o, err := start(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer o.close()
-	err = o.outbox.Start(ctx)
-	if errors.Is(err, messagingriver.ErrNotMigrated) {
-		return fmt.Errorf("run: otp migrate: %w", err)
-	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", in.address)
 	if err != nil {
-		return err
+		return errors.Join(err, o.outbox.Stop(ctx))
 	}
+	return o.serve(ctx, listener)
+}
+
+// start opens the program and starts its outbox. The caller must close the program.
+func start(ctx context.Context, in settings) (*otp, error) {
+	o, err := open(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	err = o.outbox.Start(ctx)
+	if err == nil {
+		return o, nil
+	}
+	o.close()
+	if errors.Is(err, messagingriver.ErrNotMigrated) {
+		return nil, fmt.Errorf("run: otp migrate: %w", err)
+	}
+	return nil, err
+}
+
+// serve serves codes until the context ends.
+func (o *otp) serve(ctx context.Context, listener net.Listener) error {
 	enqueue := task{name: "enqueue SMS", interval: time.Second, do: o.enqueueDue}
 	prune := task{name: "prune", interval: 10 * time.Minute, do: o.prune}
-	return serveOn(ctx, listener, &o.ServeMux, o.outbox, enqueue, prune)
+	stopTasks := startTasks(ctx, enqueue, prune)
+	return serveOn(ctx, listener, &o.ServeMux, o.outbox.Stop, stopTasks)
 }
 
 // settings differ between installations.

@@ -118,12 +118,15 @@ func startProgram(t *testing.T, in database, service *messagingtest.Server, smsA
 	require.NoError(t, err)
 	all := in.settings(t, service, smsAfter)
 	all.url = "http://" + listener.Addr().String()
+	running, err := start(t.Context(), all)
+	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, listener, all) }()
+	go func() { served <- running.serve(ctx, listener) }()
 	t.Cleanup(func() {
 		stop()
 		assert.NoError(t, <-served)
+		running.close()
 	})
 	return &program{t: t, service: service, base: all.url, o: in.open(t, service, smsAfter)}
 }
@@ -1035,16 +1038,32 @@ func TestHealth(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 }
 
-// The programs are copied one by one, so each has the file.
+// The programs are copied one by one, so each has the files.
 func TestServerIsTheSameInEachProgram(t *testing.T) {
 	t.Parallel()
-	own, err := os.ReadFile("server.go")
-	require.NoError(t, err)
-	for _, name := range []string{"bot", "shop"} {
-		other, err := os.ReadFile(filepath.Join("..", name, "server.go"))
+	for _, file := range []string{"server.go", "tasks.go"} {
+		own, err := os.ReadFile(file)
 		require.NoError(t, err)
-		assert.Equal(t, string(own), string(other), name)
+		assert.NotContains(t, string(own), "messagingriver", "programs without an outbox copy it, too")
+		for _, name := range []string{"bot", "shop"} {
+			other, err := os.ReadFile(filepath.Join("..", name, file))
+			require.NoError(t, err)
+			assert.Equal(t, string(own), string(other), name)
+		}
 	}
+}
+
+// If the outbox cannot start, the program does not listen. If the program cannot listen, it stops the outbox.
+func TestListenAndServeFails(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	in := database{url: filepath.Join(t.TempDir(), "otp.db")}.settings(t, messagingtest.NewServer(t), never)
+	in.address = taken.Addr().String()
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "run: otp migrate: messagingriver: the database has no outbox yet: run Migrate")
+	require.NoError(t, migrate(t.Context(), in))
+	require.ErrorContains(t, listenAndServe(t.Context(), in), "listen")
 }
 
 // Without a database the page may try again, and nothing is sent.

@@ -40,7 +40,7 @@ func open(ctx context.Context, in settings) (*otp, error) {
 		o.close()
 		return nil, err
 	}
-	o.HandleFunc("GET /healthz", health(o.outbox))
+	o.HandleFunc("GET /healthz", health(o.outbox.Alive))
 	o.HandleFunc("POST /codes", o.serveSend)
 	o.HandleFunc("POST /codes/status", o.serveStatus)
 	o.HandleFunc("POST /codes/verify", o.serveVerify)

@@ -100,8 +100,8 @@ func start(ctx context.Context, in settings) (*shop, error) {
 
 // serve serves the shop until the context ends.
 func (s *shop) serve(ctx context.Context, listener net.Listener) error {
-	prune := task{name: "prune", interval: time.Hour, do: s.prune}
-	return serveOn(ctx, listener, &s.ServeMux, s.outbox, prune)
+	stopTasks := startTasks(ctx, task{name: "prune", interval: time.Hour, do: s.prune})
+	return serveOn(ctx, listener, &s.ServeMux, s.outbox.Stop, stopTasks)
 }
 
 // settings differ between installations.

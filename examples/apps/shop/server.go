@@ -2,44 +2,31 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"path"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
 
-	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// This file is the same in bot, otp and shop, so that each can be copied.
+// This file is the same in bot, otp and shop. Copy the whole of it, and get the package that limits connections: go get golang.org/x/net/netutil
 
-// serveOn serves a mux on a listener and repeats tasks, until the context ends. Then requests in flight end, and the next process sends the messages
-// that wait.
-func serveOn(ctx context.Context, listener net.Listener, mux *http.ServeMux, outbox *messagingriver.Outbox[*sql.Tx], tasks ...task) error {
+// serveOn serves a mux on a listener until the context ends. Then requests in flight end, and serveOn calls the stop functions, such as Outbox.Stop.
+func serveOn(ctx context.Context, listener net.Listener, mux *http.ServeMux, stops ...func(context.Context) error) error {
 	server := newServer(mux)
 	end := make(chan error, 1)
 	go func() { end <- server.Serve(netutil.LimitListener(listener, 256)) }()
-	taskCtx, stopTasks := context.WithCancel(ctx)
-	defer stopTasks()
-	var group sync.WaitGroup
-	for _, t := range tasks {
-		group.Go(func() { t.repeat(taskCtx) })
-	}
 	var serveErr error
 	select {
 	case serveErr = <-end: // it failed
 	case <-ctx.Done():
 	}
-	stopTasks()
-	shutDownErr := shutDown(ctx, server, outbox)
-	group.Wait() // tasks use the database, which the caller closes
-	return errors.Join(serveErr, shutDownErr)
+	return errors.Join(serveErr, shutDown(ctx, server, stops))
 }
 
 // newServer returns a server of callbacks, with limits. It responds to unknown paths without a body.
@@ -66,44 +53,26 @@ func cleanPaths(mux http.Handler) http.Handler {
 	})
 }
 
-// shutDown ends the server and the outbox at the same time, so that neither uses up the time of the other. Kubernetes must allow more time, such as
-// by terminationGracePeriodSeconds: 60.
-func shutDown(ctx context.Context, server *http.Server, outbox *messagingriver.Outbox[*sql.Tx]) error {
+// shutDown ends the server and calls the stop functions at the same time, so that none uses up the time of another. Kubernetes must allow more time,
+// such as by terminationGracePeriodSeconds: 60.
+func shutDown(ctx context.Context, server *http.Server, stops []func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 55*time.Second) // Outbox.Stop takes up to SendTimeout and 20 seconds
 	defer cancel()
-	stop := make(chan error, 1)
-	go func() { stop <- outbox.Stop(ctx) }()
-	return errors.Join(server.Shutdown(ctx), <-stop)
-}
-
-// task is what a process does at an interval.
-type task struct {
-	name     string
-	interval time.Duration
-	do       func(ctx context.Context) error
-}
-
-// repeat does the task until the context ends.
-func (t task) repeat(ctx context.Context) {
-	logger := slog.Default()
-	ticker := time.NewTicker(t.interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if err := t.do(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "a task failed and will be done again", "task", t.name, "error", err)
-		}
+	stopErrs := make(chan error, len(stops))
+	for _, stop := range stops {
+		go func() { stopErrs <- stop(ctx) }()
 	}
+	err := server.Shutdown(ctx)
+	for range stops {
+		err = errors.Join(err, <-stopErrs)
+	}
+	return err
 }
 
-// health serves the readiness probe: 503 while the outbox does not work.
-func health(outbox *messagingriver.Outbox[*sql.Tx]) http.HandlerFunc {
+// health serves the readiness probe: 503 while a function such as Outbox.Alive returns false.
+func health(isReady func() bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		if !outbox.Alive() {
+		if !isReady() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}

@@ -43,7 +43,7 @@ func open(ctx context.Context, in settings) (*shop, error) {
 		s.close()
 		return nil, err
 	}
-	s.HandleFunc("GET /healthz", health(s.outbox))
+	s.HandleFunc("GET /healthz", health(s.outbox.Alive))
 	s.HandleFunc("POST /orders", s.order)
 	s.HandleFunc("GET /orders/{id}", s.showOrder)
 	return s, nil
