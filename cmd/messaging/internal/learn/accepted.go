@@ -59,8 +59,7 @@ func (a acceptedResponses) learnMembers(example *Example, leaves []leaf) error {
 // by it. If the response does not repeat it, but has something else at a default path of references, no path is read.
 func (a acceptedResponses) learnReference(example *Example, leaves []leaf, reference string) {
 	response := a.overlay.Send.Response
-	found, err := locate(leaves, "reference", reference)
-	isRepeated := reference != "" && err == nil
+	found, isRepeated := find(leaves, "reference", reference)
 	switch {
 	case isRepeated:
 		response.add("reference", found.path)

@@ -43,7 +43,7 @@ func compareBool(a, b bool) int {
 // statusFinder finds the status of an accepted response.
 type statusFinder struct {
 	examples *Examples
-	response words // the paths of accepted responses that were learned
+	response lists // the paths of accepted responses that were learned
 	codes    codes
 }
 
@@ -101,8 +101,8 @@ func (f statusFinder) isSendStatusOfRow(name string) bool {
 	if row == nil {
 		return false
 	}
-	found, err := locate(leavesOf(row.text), "sendStatus", row.values["sendStatus"])
-	return err == nil && found.name == name
+	found, hasStatus := find(leavesOf(row.text), "sendStatus", row.values["sendStatus"])
+	return hasStatus && found.name == name
 }
 
 // nearnessToID returns with how many members of the path of an ID another path begins.

@@ -45,8 +45,8 @@ func (r *refusals) hasCodes(class string) bool {
 
 // allClasses returns the codes of all classes. A class without a code here is empty, so that no code of the default contract is taken for one of
 // this service. The platform's code stays in force, unless the examples give it another class.
-func (r *refusals) allClasses() words {
-	all := words{}
+func (r *refusals) allClasses() lists {
+	all := lists{}
 	for class, defaults := range r.overlay.defaults.Errors.Classes {
 		codes := r.codesOf(class)
 		isPlatform := class == windowClosed && !slices.ContainsFunc(defaults, r.classes.has)
@@ -59,7 +59,7 @@ func (r *refusals) allClasses() words {
 	return all
 }
 
-// codesOf returns the codes of a class, sorted, without those that another class has too: the HTTP status then says which it is.
+// codesOf returns the codes of a class, sorted, without codes that another class has, too: the HTTP status then tells the classes apart.
 func (r *refusals) codesOf(class string) []string {
 	found := []string{}
 	for _, code := range r.classes[class] {

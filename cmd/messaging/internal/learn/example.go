@@ -87,7 +87,7 @@ func (p place) String() string {
 }
 
 // plus returns the place that is some lines below.
-func (p place) plus(lines int) place { return place{p.file, p.line + lines} }
+func (p place) plus(lines int) place { return place{file: p.file, line: p.line + lines} }
 
 // name returns the name of the example in errors.
 func (e *Example) name() string { return fmt.Sprintf("line %s, %s", e.heading, e.kind) }

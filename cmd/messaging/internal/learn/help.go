@@ -44,8 +44,8 @@ The kinds are:
              the service took the message, in the words of the status of accepted and refused responses. A curl command above the response
              shows the path, the filters by these values, and page, offset, cursor, pageSize, createdAfter, createdBefore, sortBy and order. An
              offset counts rows; as in start=0&count=100, it needs no line. A cursor comes from the response before; with usual names, such
-             as cursor and next_cursor, it needs no line. The line next is the next page, or its cursor, in the response, and layout is for
-             unusual times: how they write 2 January 2006, 15:04:05
+             as cursor and next_cursor, it needs no line. The line "next:" gives the number or cursor of the next page as the response
+             has it. The line "layout:" shows how an unusual time format writes 2 January 2006, 15:04:05
   inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
   delivery   a callback with a delivery report: id, reference, from, to, time, errorCode, status, and means: one of delivered, read, queued, sent,
              failed, expired and rejected. The default contract knows the meanings of usual words. A GET with the parameters of the

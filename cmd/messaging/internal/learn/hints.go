@@ -17,28 +17,28 @@ type hints struct {
 
 // add adds all of them. Of a listing alone, it leaves out the other sections.
 func (h hints) add() {
-	listingHints{h.examples.row, h.overlay, h.unused}.note()
+	listingHints{row: h.examples.row, overlay: h.overlay, unused: h.unused}.note()
 	h.noteRowStatus()
 	newSendStatus(h.examples, h.overlay).noteRefusedWords()
 	h.noteMoney()
 	h.noteMessages()
 	if !h.examples.isListingAlone() {
 		h.noteOtherSections()
-		placeholders{h.examples.request, h.overlay}.note()
+		newPlaceholders(h.examples.request, h.overlay).note()
 	}
 	h.noteZones()
 }
 
 func (h hints) noteRowStatus() {
 	if h.examples.row != nil {
-		members := rows{h.examples.row, h.overlay}.members()
-		rowStatusHints{members, h.overlay}.note()
+		members := newRows(h.examples.row, h.overlay).members()
+		rowStatusHints{members: members, overlay: h.overlay}.note()
 	}
 }
 
 func (h hints) noteMoney() {
 	if h.examples.row != nil {
-		members := rows{h.examples.row, h.overlay}.members()
+		members := newRows(h.examples.row, h.overlay).members()
 		h.overlay.noteCurrency(members)
 		rowMoney(h.overlay).note(members)
 	}
@@ -66,7 +66,7 @@ func (h hints) noteMessages() {
 	}
 }
 
-// noteOtherSections adds comments about all sections but that of the listing.
+// noteOtherSections adds comments about all sections but the listing.
 func (h hints) noteOtherSections() {
 	if len(h.examples.inbound) == 0 {
 		h.overlay.noteAbsent("an inbound message", "an inbound message"+contractPage+"6. Callbacks", sectionInbound, "params")

@@ -23,7 +23,7 @@ type leaf struct {
 }
 
 func newLeaf(path, name string, value any) leaf {
-	return leaf{path, name, value, strings.TrimSpace(document.Node{Value: value}.Text())}
+	return leaf{path: path, name: name, value: value, word: strings.TrimSpace(document.Node{Value: value}.Text())}
 }
 
 // The bounds of a document.
@@ -78,7 +78,7 @@ func splitForm(form string) []pair {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		pairs = append(pairs, pair{unescape(name), unescape(value)})
+		pairs = append(pairs, pair{name: unescape(name), value: unescape(value)})
 	}
 	return pairs
 }
@@ -122,32 +122,50 @@ func matches(word, known string) bool {
 // isNumber matches phone numbers, but not shorter numbers.
 var isNumber = regexp.MustCompile(`^[0-9]{5,15}$`)
 
-// locate returns the leaf that has a known value. Of several leaves, it prefers those with a name of the concept, and of these the
-// least deep. If the value is too short to be distinctive, it returns an error instead.
+// locate is like find, and returns an error that says why there is no leaf.
 func locate(leaves []leaf, concept, value string) (leaf, error) {
-	var found []leaf
+	if found, isFound := find(leaves, concept, value); isFound {
+		return found, nil
+	}
+	places := placesOf(leaves, concept, value)
+	if len(places) == 0 {
+		return leaf{}, fmt.Errorf("nothing in the example has the value of %s, %q%s", concept, value, writtenAs(leaves, concept, value))
+	}
+	return leaf{}, fmt.Errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(places))
+}
+
+// find returns the leaf that has the known value of a concept. Of several places, it chooses the least deep. It reports false if no leaf has the
+// value, or if several have it and the value is too short to choose one.
+func find(leaves []leaf, concept, value string) (found leaf, isFound bool) {
+	const distinctive = 4
+	places := placesOf(leaves, concept, value)
+	isAmbiguous := len(places) > 1 && len(value) < distinctive
+	if len(places) == 0 || isAmbiguous {
+		return leaf{}, false
+	}
+	return slices.MinFunc(places, compareDepth), true
+}
+
+// placesOf returns the leaves that have the known value of a concept. Of the elements of a list, it returns the first. If some of these leaves have
+// a name of the concept, it returns them alone.
+func placesOf(leaves []leaf, concept, value string) []leaf {
+	var places []leaf
 	for _, l := range leaves {
 		isSamePlace := func(other leaf) bool { return everyElement(other.path) == everyElement(l.path) }
-		if matches(l.word, value) && !slices.ContainsFunc(found, isSamePlace) { // once for a list
-			found = append(found, l)
+		if matches(l.word, value) && !slices.ContainsFunc(places, isSamePlace) {
+			places = append(places, l)
 		}
 	}
-	if len(found) > 1 {
-		isOther := func(l leaf) bool { return !isNameOf(concept, l.name) }
-		if named := slices.DeleteFunc(slices.Clone(found), isOther); len(named) > 0 {
-			found = named
-		}
+	isOther := func(l leaf) bool { return !isNameOf(concept, l.name) }
+	named := slices.DeleteFunc(slices.Clone(places), isOther)
+	if len(named) > 0 {
+		return named
 	}
-	const distinctive = 4
-	switch {
-	case len(found) == 0:
-		return leaf{}, fmt.Errorf("nothing in the example has the value of %s, %q%s", concept, value, writtenAs(leaves, concept, value))
-	case len(found) > 1 && len(value) < distinctive:
-		return leaf{}, fmt.Errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(found))
-	}
-	slices.SortStableFunc(found, func(a, b leaf) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
-	return found[0], nil
+	return places
 }
+
+// compareDepth compares how deep two leaves are in their document.
+func compareDepth(a, b leaf) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") }
 
 // without removes the values at a path from a list, which it changes.
 func without(leaves []leaf, path string) []leaf {

@@ -10,7 +10,7 @@ import (
 // Result is a learned overlay.
 type Result struct {
 	Overlay  string   // as JSON
-	Warnings []string // of the comments in the overlay, those that a person must not miss
+	Warnings []string // the comments in the overlay that a person must not miss
 }
 
 // Learn returns the overlay of some examples. It joins an error for each example that cannot be understood, or whose result with the
@@ -57,7 +57,7 @@ func (l *learner) learn() error {
 		l.learnDelivery(),
 	)
 	l.learnPlaceholders()
-	l.overlay.removeTaken()
+	l.overlay.overrideTaken()
 	return err
 }
 
@@ -79,7 +79,7 @@ func (l *learner) learnResponses() error {
 		return nil
 	}
 	return errors.Join(
-		acceptedResponses{l.examples, l.overlay}.learn(),
+		acceptedResponses{examples: l.examples, overlay: l.overlay}.learn(),
 		newSendStatus(l.examples, l.overlay).learn(),
 		newRefusals(l.examples, l.overlay).learn(),
 	)
@@ -91,7 +91,7 @@ func (l *learner) learnDelivery() error {
 		return err
 	}
 	for _, example := range l.examples.delivery {
-		statuses{l.examples, l.overlay}.learn(example)
+		statuses{examples: l.examples, overlay: l.overlay}.learn(example)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (l *learner) learnDelivery() error {
 // learnPlaceholders learns the placeholders in the callback URL of the request, by the names in delivery reports.
 func (l *learner) learnPlaceholders() {
 	if l.request != nil {
-		placeholders{l.examples.request, l.overlay}.learn()
+		newPlaceholders(l.examples.request, l.overlay).learn()
 	}
 }
 

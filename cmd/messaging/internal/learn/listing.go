@@ -19,7 +19,7 @@ type listing struct {
 
 func newListing(examples *Examples, o *overlay) *listing {
 	request := &listingRequest{example: examples.row, overlay: o}
-	return &listing{example: examples.row, overlay: o, request: request, statuses: statuses{examples, o}}
+	return &listing{example: examples.row, overlay: o, request: request, statuses: statuses{examples: examples, overlay: o}}
 }
 
 // learn learns the request, the path of the rows, the names of their members, and the names of the page around them.
@@ -38,7 +38,7 @@ func (l *listing) learn() error {
 		l.statuses.learn(l.example)
 	}
 	l.learnOrder()
-	page := newPageMembers(rows{l.example, l.overlay}, l.request)
+	page := newPageMembers(newRows(l.example, l.overlay), l.request)
 	return errors.Join(page.learn(), l.learnLayout())
 }
 
@@ -105,6 +105,8 @@ type rows struct {
 	example *Example
 	overlay *overlay
 }
+
+func newRows(example *Example, o *overlay) rows { return rows{example: example, overlay: o} }
 
 // members returns the values in the rows, with their paths within the row.
 func (r rows) members() []leaf {

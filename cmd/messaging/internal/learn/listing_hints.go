@@ -55,7 +55,7 @@ func (h listingHints) noteUnused() {
 		parameters = appendName(parameters, at)
 	}
 	if h.row != nil {
-		r := rows{h.row, h.overlay}
+		r := newRows(h.row, h.overlay)
 		for _, at := range r.outside() {
 			if !h.overlay.List.Page.has(at.path) {
 				others = appendName(others, at)

@@ -23,37 +23,43 @@ type listingRequest struct {
 }
 
 func (r *listingRequest) learn() error {
-	request := r.example.listing
-	if request == nil {
+	if r.example.listing == nil {
 		return nil
 	}
-	list := &r.overlay.List
-	list.Path = request.path
-	parameters := formLeaves(request.query)
-	switch {
-	case request.body == "":
-	case isObject(request.body):
-		list.Method = http.MethodPost
-		list.Encoding = "json"
-		parameters = leavesOf(request.body)
-	default:
-		list.Method = http.MethodPost
-		list.Encoding = "form"
-		parameters = formLeaves(request.body)
-	}
+	r.overlay.List.Path = r.example.listing.path
+	parameters := r.learnEncoding()
 	r.unused = slices.Clone(parameters)
-	if err := r.learnPaging(parameters); err != nil {
+	if err := r.learnKeys(); err != nil {
+		return err
+	}
+	r.learnPaging(parameters)
+	if err := errors.Join(r.learnBound("createdAfter"), r.learnBound("createdBefore")); err != nil {
 		return err
 	}
 	r.learnFilters()
 	return nil
 }
 
-// learnPaging learns the parameters of the paging, the bounds of time and the order.
-func (r *listingRequest) learnPaging(parameters []leaf) error {
-	if err := r.learnKeys(); err != nil {
-		return err
+// learnEncoding learns the method and the encoding of the request, and returns its parameters.
+func (r *listingRequest) learnEncoding() []leaf {
+	list := &r.overlay.List
+	request := r.example.listing
+	switch {
+	case request.body == "":
+		return formLeaves(request.query)
+	case isObject(request.body):
+		list.Method = http.MethodPost
+		list.Encoding = "json"
+		return leavesOf(request.body)
+	default:
+		list.Method = http.MethodPost
+		list.Encoding = "form"
+		return formLeaves(request.body)
 	}
+}
+
+// learnPaging learns whether the paging is by offset or begins with page 0, and how many rows the request asks for.
+func (r *listingRequest) learnPaging(parameters []leaf) {
 	r.learnOffset()
 	r.pageSize = r.sizeOf(parameters)
 	page := r.example.values["page"]
@@ -61,7 +67,6 @@ func (r *listingRequest) learnPaging(parameters []leaf) error {
 		r.overlay.List.Paging = &paging{By: "page", First: new(0)}
 	}
 	r.warnOfOffset(page, cmp.Or(r.pageSize, firstNumber(parameters, isSize)))
-	return errors.Join(r.learnBound("createdAfter"), r.learnBound("createdBefore"))
 }
 
 // learnKeys learns the parameters that have the values of the request keys.
@@ -149,9 +154,9 @@ func (r *listingRequest) learnBound(concept string) error {
 // learnFilters learns the filters by a value of the row.
 func (r *listingRequest) learnFilters() {
 	for _, concept := range valueFilters() {
-		filter, err := locate(r.unused, concept, r.example.values[concept])
-		if err != nil {
-			continue // the request does not show this filter
+		filter, isShown := find(r.unused, concept, r.example.values[concept])
+		if !isShown {
+			continue
 		}
 		r.overlay.List.Params[concept] = filter.path
 		r.unused = without(r.unused, filter.path) // two filters cannot share a name

@@ -10,7 +10,7 @@ type moneyHints struct {
 	overlay      *overlay
 	section, key string              // of the contract
 	concepts     []string            // the first is the one to write
-	learned      words               // paths by concept
+	learned      lists               // paths by concept
 	defaults     map[string][]string // paths by concept
 }
 

@@ -10,12 +10,12 @@ import (
 
 // The methods of this file read and change the new contract: what the overlay has, and otherwise the defaults.
 
-// removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
-func (o *overlay) removeTaken() {
-	o.Send.Response.removeTaken(o.defaults.SMSSend.Response)
-	o.List.Record.removeTaken(o.defaults.SMSList.Record)
-	o.Inbound.Params.removeTaken(o.defaults.WebhookSMS.Params)
-	o.Delivery.Params.removeTaken(o.defaults.WebhookDelivery.Params)
+// overrideTaken overrides default paths that contain a path learned for another concept, because two concepts cannot share a path.
+func (o *overlay) overrideTaken() {
+	o.Send.Response.overrideTaken(o.defaults.SMSSend.Response)
+	o.List.Record.overrideTaken(o.defaults.SMSList.Record)
+	o.Inbound.Params.overrideTaken(o.defaults.WebhookSMS.Params)
+	o.Delivery.Params.overrideTaken(o.defaults.WebhookDelivery.Params)
 }
 
 // rowPaths returns the paths of a concept in a row.
@@ -51,7 +51,7 @@ func (o *overlay) sendWords() (accepted, refused []string) {
 	return accepted, refused
 }
 
-// acceptWord adds a word that means accepted to those of the default contract.
+// acceptWord adds a word that means accepted to the words of the default contract.
 func (o *overlay) acceptWord(word string) {
 	send := &o.Send
 	if send.Accepted == nil {

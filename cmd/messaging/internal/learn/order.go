@@ -15,7 +15,7 @@ func orderWords() []map[string]string {
 	}
 }
 
-// learnOrder learns which column the value of the line sortBy is, and the words for both directions from that of the line order.
+// learnOrder learns which column the line sortBy names, and the words for both directions from the line order.
 func (l *listing) learnOrder() {
 	if column := l.example.values["sortBy"]; column != "" {
 		l.learnColumn(column)

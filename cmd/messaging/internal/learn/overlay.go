@@ -51,7 +51,7 @@ type errorNames struct {
 	Message []string `json:"message,omitzero"`
 	Request []string `json:"request,omitzero"`
 	Success []string `json:"success,omitzero"`  // codes that report no error
-	Classes words    `json:"classes,omitempty"` // the codes of each class
+	Classes lists    `json:"classes,omitempty"` // the codes of each class
 }
 
 // sendNames describes a send: its request, and the response to it.
@@ -61,7 +61,7 @@ type sendNames struct {
 	Fields    map[string]string `json:"fields,omitempty"` // the path of each concept; "" if the service does not take it
 	Constants map[string]any    `json:"constants,omitempty"`
 	With      with              `json:"with"`
-	Response  words             `json:"response,omitempty"` // the paths of each concept
+	Response  lists             `json:"response,omitempty"` // the paths of each concept
 	Accepted  []string          `json:"accepted,omitzero"`  // words of the status
 	Refused   []string          `json:"refused,omitzero"`   // words of the status
 }
@@ -78,9 +78,9 @@ type listNames struct {
 	Encoding string            `json:"encoding,omitempty"`
 	Params   map[string]string `json:"params,omitempty"` // the name of each parameter
 	Items    []string          `json:"items,omitzero"`   // the path of the rows
-	Record   words             `json:"record,omitempty"` // the paths of each concept, from a row on
+	Record   lists             `json:"record,omitempty"` // the paths of each concept, from a row on
 	Paging   *paging           `json:"paging,omitempty"`
-	Page     words             `json:"page,omitempty"` // the paths of each concept
+	Page     lists             `json:"page,omitempty"` // the paths of each concept
 	Sorts    map[string]string `json:"sorts,omitempty"`
 	Orders   map[string]string `json:"orders,omitempty"`
 	Time     string            `json:"time,omitempty"`
@@ -103,14 +103,14 @@ type paging struct {
 type callbackNames struct {
 	Encoding string   `json:"encoding,omitempty"`
 	Events   []string `json:"events,omitzero"`
-	Params   words    `json:"params,omitempty"` // the names of each concept
+	Params   lists    `json:"params,omitempty"` // the names of each concept
 }
 
 // deliveryNames describes the callback with a delivery report.
 type deliveryNames struct {
 	callbackNames
 
-	Statuses     words             `json:"statuses,omitempty"`     // the words of each meaning
+	Statuses     lists             `json:"statuses,omitempty"`     // the words of each meaning
 	Placeholders map[string]string `json:"placeholders,omitempty"` // the text of each concept in a callback URL; "" if the service has none
 }
 
@@ -121,11 +121,11 @@ func newOverlay() *overlay {
 			Fields:    map[string]string{},
 			Constants: map[string]any{},
 			With:      with{Callback: map[string]any{}},
-			Response:  words{},
+			Response:  lists{},
 		},
-		List:     listNames{Params: map[string]string{}, Record: words{}},
-		Inbound:  callbackNames{Params: words{}},
-		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
+		List:     listNames{Params: map[string]string{}, Record: lists{}},
+		Inbound:  callbackNames{Params: lists{}},
+		Delivery: deliveryNames{callbackNames: callbackNames{Params: lists{}}, Statuses: lists{}},
 		defaults: table.Default(),
 	}
 }

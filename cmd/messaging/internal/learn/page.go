@@ -12,11 +12,11 @@ type pageMembers struct {
 	rows    rows
 	outside []leaf // the values around the rows
 	request *listingRequest
-	names   words
+	names   lists
 }
 
 func newPageMembers(r rows, request *listingRequest) *pageMembers {
-	return &pageMembers{rows: r, outside: r.outside(), request: request, names: words{}}
+	return &pageMembers{rows: r, outside: r.outside(), request: request, names: lists{}}
 }
 
 // learn learns the next page by the value of the line next or as a cursor, and the flag and the total by their names.

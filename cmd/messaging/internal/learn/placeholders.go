@@ -23,10 +23,14 @@ func newCallbackParameter(segment string) callbackParameter {
 // value returns the value without escapes. A placeholder such as %s is no escape, and stays unchanged.
 func (p callbackParameter) value() string { return unescape(p.raw) }
 
-// placeholders learns what the service replaces in a callback URL, by that of the request.
+// placeholders learns what the service replaces in a callback URL, from the callback URL of the request.
 type placeholders struct {
 	request *Example
 	overlay *overlay
+}
+
+func newPlaceholders(request *Example, o *overlay) placeholders {
+	return placeholders{request: request, overlay: o}
 }
 
 // url returns the callback URL of the request, or "".
@@ -105,7 +109,7 @@ func (p placeholders) areDefaults(found map[string]string) bool {
 	return true
 }
 
-// set replaces the default placeholders by those that were found. The others are empty, and a comment names them.
+// set replaces the default placeholders by the learned ones. The others are empty, and a comment names them.
 func (p placeholders) set(found map[string]string) {
 	var unseen []string
 	for _, concept := range slices.Sorted(maps.Keys(p.overlay.defaults.WebhookDelivery.Placeholders)) {
@@ -122,7 +126,7 @@ func (p placeholders) set(found map[string]string) {
 }
 
 // note adds a comment if the callback URL of the request has neither placeholders that were learned nor default ones. Those stay in
-// force: without them the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
+// force: without them the reports of a service that does replace them would name no message, and a receiver skips placeholders that were not replaced.
 func (p placeholders) note() {
 	defaults := slices.Collect(maps.Values(p.overlay.defaults.WebhookDelivery.Placeholders))
 	isDefault := func(parameter callbackParameter) bool { return slices.Contains(defaults, parameter.value()) }

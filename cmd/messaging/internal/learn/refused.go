@@ -15,7 +15,7 @@ type refusals struct {
 	codePaths    []string // where responses have their codes
 	messagePaths []string // where they have a sentence
 	requestPaths []string // where they have the ID of the request
-	classes      words    // the codes of each class
+	classes      lists    // the codes of each class
 	success      []string // the codes of success
 	withoutCode  []string // the lines of the examples whose code was not found
 }
@@ -24,8 +24,8 @@ func newRefusals(examples *Examples, o *overlay) *refusals {
 	return &refusals{
 		examples: examples,
 		overlay:  o,
-		codes:    codes{examples, o},
-		classes:  words{},
+		codes:    codes{examples: examples, overlay: o},
+		classes:  lists{},
 		success:  slices.Clone(o.defaults.Errors.Success),
 	}
 }
@@ -44,7 +44,7 @@ func (r *refusals) learn() error {
 	return nil
 }
 
-// knownCodesFirst returns refusals with those that have the line code: first, because their paths serve the others.
+// knownCodesFirst returns the refusals that have the line code: first, because their paths serve the others.
 func knownCodesFirst(refused []*Example) []*Example {
 	var known, others []*Example
 	for _, example := range refused {

@@ -38,7 +38,7 @@ func (r replay) all() error {
 		problems = append(problems, r.replayDelivery(example))
 	}
 	if r.overlay.Delivery.Placeholders != nil {
-		problems = append(problems, placeholders{r.examples.request, r.overlay}.replay(r.names))
+		problems = append(problems, newPlaceholders(r.examples.request, r.overlay).replay(r.names))
 	}
 	return errors.Join(problems...)
 }

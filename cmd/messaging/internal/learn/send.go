@@ -27,7 +27,7 @@ func learnRequest(example *Example, o *overlay) (*sendRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sendRequest{example: example, request: r, overlay: o, credentials: credentials{example, o}}
+	s := &sendRequest{example: example, request: r, overlay: o, credentials: credentials{example: example, overlay: o}}
 	steps := []func() error{s.learnPath, s.learnEncoding, s.learnHeaders, s.checkCredentials, s.learnFields, s.learnConstants}
 	for _, step := range steps {
 		if err := step(); err != nil {

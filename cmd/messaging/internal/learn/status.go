@@ -14,8 +14,8 @@ type sendStatus struct {
 }
 
 func newSendStatus(examples *Examples, o *overlay) sendStatus {
-	finder := statusFinder{examples: examples, response: o.Send.Response, codes: codes{examples, o}}
-	return sendStatus{examples, o, finder}
+	finder := statusFinder{examples: examples, response: o.Send.Response, codes: codes{examples: examples, overlay: o}}
+	return sendStatus{examples: examples, overlay: o, finder: finder}
 }
 
 // learn finds the status of an accepted response, and learns the words that accept and refuse a message.
