@@ -12,7 +12,7 @@ import (
 // isTime reports whether a concept is a bound of time.
 func isTime(concept string) bool { return concept == "createdAfter" || concept == "createdBefore" }
 
-// tryBound asks with a bound that no message meets, and then with one that a row of the listing meets.
+// tryBound asks with a bound that no message meets, and then with a bound that a row of the listing meets.
 func (t filterTrial) tryBound(ctx context.Context, concept string) finding {
 	absent := t.lister.byTime(ctx, concept, absentTime(concept))
 	if f, isDecided := judgeAbsent(absent); isDecided {

@@ -20,10 +20,13 @@ type checker struct {
 	report   report
 
 	// What steps find for later ones.
-	isListed   bool       // the listing can be read
-	listed     page       // the latest listing, to whose rows the values, filters and order are compared
+	canList    bool       // the listing can be read
 	missesRows bool       // the first page may begin after the first row
 	sent       []*message // messages that the service may have sent
+
+	// listed is the listing to whose rows the later steps compare values, filters and order. checkListing sets it to the first page. Each lookup
+	// of checkSends replaces it by the newest rows (keep). checkRows appends rows that only the filter by reference found (addFiltered).
+	listed page
 }
 
 // missedRows says why a row may be on no page, if [checker.missesRows] is set.
@@ -39,7 +42,7 @@ func (c *checker) check(ctx context.Context) {
 		c.checkSends(ctx)
 		c.checkRows()
 	}
-	if c.isListed {
+	if c.canList {
 		c.checkValues()
 		c.checkFilters(ctx)
 		c.checkOrder(ctx)
@@ -66,7 +69,7 @@ func (c *checker) checkListing(ctx context.Context) {
 	if !p.isRead() {
 		return
 	}
-	c.isListed = true
+	c.canList = true
 	c.listed = p
 	c.lister.seen.reported = len(c.lister.seen.unreadable)
 }

@@ -110,7 +110,7 @@ func (s *settings) run(ctx context.Context) error {
 	if err := c.report.write(s.console.Out); err != nil {
 		return err
 	}
-	isComplete := c.isListed && (c.isFound() || !s.send)
+	isComplete := c.canList && (c.isFound() || !s.send)
 	if !isComplete || c.report.hasWrong() || ctx.Err() != nil {
 		return &cli.ExitError{Status: cli.ExitRefused}
 	}

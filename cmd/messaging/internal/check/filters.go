@@ -79,7 +79,7 @@ func (t filterTrial) tryValue(ctx context.Context, concept string) finding {
 func judgeAbsent(absent page) (f finding, isDecided bool) {
 	switch {
 	case len(absent.rows) > 0 && absent.isPage:
-		return finding{wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows)) + `; if the service lacks it, name it ""`}, true
+		return finding{wrong, "ignored: a made-up value still returned " + countRows(len(absent.rows)) + `; if the service has no such filter, set its name to ""`}, true
 	case errors.Is(absent.err, messaging.ErrInvalid): // refused for its content, and not for the account or the rate
 		return finding{wrong, describe(absent.err)}, true
 	case !absent.isPage:

@@ -20,7 +20,7 @@ func (c *checker) await(ctx context.Context, m *message) {
 		found := c.lister.lookUp(lookupCtx, m)
 		isComplete := lookupCtx.Err() == nil
 		c.keep(m, found, isComplete)
-		if c.names.isListed(m, found) {
+		if found.has(m, c.names) {
 			m.isListed = true
 			m.listedAfter = time.Since(began)
 			return
@@ -87,7 +87,7 @@ func (c *checker) keep(m *message, found lookup, isComplete bool) {
 	}
 }
 
-// isListed reports whether a lookup found a message.
-func (n wireNames) isListed(m *message, found lookup) bool {
-	return len(found.byReference.rows) > 0 || slices.ContainsFunc(found.newest.rows, n.belongsTo(m))
+// has reports whether a lookup found a message.
+func (l lookup) has(m *message, names wireNames) bool {
+	return len(l.byReference.rows) > 0 || slices.ContainsFunc(l.newest.rows, names.belongsTo(m))
 }

@@ -9,17 +9,19 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// page is the result of a listing of one page or several.
+// page is the result of a listing of one page or several. It has the listed rows in three forms: rows as the service sent them, transactions as
+// the client read them, and keys that tell the rows of each page apart. Rows that the client leaves out, because they contradict a filter or came
+// before, have no transaction.
 type page struct {
-	err    error
-	isPage bool            // the last response is a success and has a list of rows
-	rows   []document.Node // all that came
+	err          error
+	isPage       bool              // the last response is a success and has a list of rows
+	rows         []document.Node   // of all pages, without repeated rows
+	transactions []sms.Transaction // of all pages
+	keys         []map[string]bool // of each page, with repeated rows
 
-	transactions []sms.Transaction // the rows as the client reads them
-	firstPage    int               // how many of them are on the first page
-	isWhole      bool              // no page follows
-	total        int               // of the rows of all pages, or 0 if no page says it
-	keys         []map[string]bool // of the rows of each page, with those that the client leaves out because they came before
+	firstPage int  // how many transactions are on the first page
+	isWhole   bool // no page follows
+	total     int  // of the rows of all pages, or 0 if no page says it
 }
 
 // isRead reports whether the service responded with a page, even if some of its rows cannot be read in full.

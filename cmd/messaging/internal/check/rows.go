@@ -9,7 +9,7 @@ import (
 
 // checkRows looks for the rows of the messages, and compares them with what was sent.
 func (c *checker) checkRows() {
-	if !c.isListed || len(c.sent) == 0 {
+	if !c.canList || len(c.sent) == 0 {
 		return
 	}
 	for _, m := range c.sent {
@@ -29,7 +29,7 @@ func (c *checker) checkRows() {
 	c.checkTransactions(found)
 }
 
-// addFiltered adds the rows that the filter by reference found of a message to those of the listing, unless it has one. A row that both show may
+// addFiltered adds the rows that the filter by reference found of a message to the listing, unless the listing has one. A row that both show may
 // differ, because the status of the message has changed.
 func (c *checker) addFiltered(m *message) {
 	if !slices.ContainsFunc(c.listed.rows, c.names.belongsTo(m)) {
@@ -82,7 +82,7 @@ func (c *checker) found() []*message {
 // isFound reports whether the rows of all messages were found.
 func (c *checker) isFound() bool {
 	found := c.found()
-	return len(found) == messages && !slices.ContainsFunc(found, isRefusal)
+	return len(found) == messageCount && !slices.ContainsFunc(found, isRefusal)
 }
 
 // differs reports whether a row has another value for a concept than its message.
@@ -120,7 +120,7 @@ func (c *checker) judgeID(found []*message) finding {
 		return finding{plausible, "a response has no ID"}
 	case slices.ContainsFunc(found, c.differs("id")):
 		return finding{wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"}
-	case len(found) < messages:
+	case len(found) < messageCount:
 		return finding{plausible, "one row has the ID of its response"}
 	case found[0].values["id"] == found[1].values["id"]:
 		return finding{wrong, "both messages have the same ID"}

@@ -12,8 +12,8 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// messages is how many messages a check sends: two show which values of a row belong to one message only.
-const messages = 2
+// messageCount is how many messages a check sends: two show which values of a row belong to one message only.
+const messageCount = 2
 
 // message is a message of the check.
 type message struct {
@@ -25,7 +25,7 @@ type message struct {
 	problem finding           // why it has no row
 
 	// The lookups after it was sent.
-	isListed    bool
+	isListed    bool          // a lookup found it
 	listedAfter time.Duration // from the first lookup
 	byReference page          // what the filter by reference found of it in the latest lookup
 	newest      page          // the newest rows of the latest lookup that has any
@@ -33,11 +33,11 @@ type message struct {
 
 // checkSends sends the messages. A refused or unsent message is the last one.
 func (c *checker) checkSends(ctx context.Context) {
-	for n := 1; n <= messages && ctx.Err() == nil; n++ {
+	for n := 1; n <= messageCount && ctx.Err() == nil; n++ {
 		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
 		c.send(ctx, m)
-		if c.isListed {
+		if c.canList {
 			c.await(ctx, m)
 		}
 		if m.isListed || !isRefusal(m) {
@@ -101,7 +101,7 @@ func (c *checker) judgeSend(m *message) finding {
 // describeListed says whether a message was listed, and how soon.
 func (c *checker) describeListed(m *message) string {
 	switch {
-	case !c.isListed:
+	case !c.canList:
 		return "not looked up, because the listing cannot be read"
 	case m.isListed:
 		return fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", m.listedAfter.Round(100*time.Millisecond))
@@ -113,7 +113,7 @@ func (c *checker) describeListed(m *message) string {
 	return "not listed in time (--wait)"
 }
 
-// mayBeFurther reports whether a message may be on a page after those that the latest lookup read.
+// mayBeFurther reports whether a message may be on a page after the pages that the latest lookup read.
 func (m *message) mayBeFurther() bool { return len(m.newest.rows) > 0 && !m.newest.isWhole }
 
 // describeSearch says where a message was not found.

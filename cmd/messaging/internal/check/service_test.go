@@ -205,7 +205,7 @@ func TestSendWithoutListing(t *testing.T) {
 	status, out, progress := newRig(t, server.URL, srv.Token).sends()
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitRefused, status)
-	assert.Len(t, srv.Sent(), messages)
+	assert.Len(t, srv.Sent(), messageCount)
 	assert.Equal(t, "accepted; not looked up, because the listing cannot be read", got.why["send 1"])
 	assert.Empty(t, got.proven())
 }
@@ -271,7 +271,7 @@ func TestSendAsksFirst(t *testing.T) {
 		})
 		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
 		if sends {
-			assert.Len(t, srv.Sent(), 2+messages, "%q", answer)
+			assert.Len(t, srv.Sent(), 2+messageCount, "%q", answer)
 			assert.Equal(t, cli.ExitOK, status, "%q %s", answer, out.String())
 			continue
 		}
@@ -301,7 +301,7 @@ func TestOnlyListingIsProvenWithoutSending(t *testing.T) {
 	assert.Equal(t, cli.ExitRefused, status, "a filter is wrong")
 	assert.Equal(t, []string{"listing"}, got.proven())
 	assert.Equal(t, wrong, got.grades["filter by to"])
-	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows; if the service lacks it, name it \"\"", got.why["filter by to"])
+	assert.Equal(t, "ignored: a made-up value still returned 2 rows; if the service has no such filter, set its name to \"\"", got.why["filter by to"])
 }
 
 // TestTrueContracts checks test servers of several contracts, with these contracts: nothing is wrong.

@@ -161,9 +161,9 @@ func TestOrder(t *testing.T) {
 // TestListedReference has a filter by reference that finds a row of the listing wrongly.
 func TestListedReference(t *testing.T) {
 	for why, is := range map[string]func(m fakeMessage, value string) bool{
-		"it finds nothing for the value of a row of the listing":                                         func(fakeMessage, string) bool { return false },
-		"it also finds other messages: a row has another value, or none":                                 func(_ fakeMessage, value string) bool { return value == "order-6" },
-		"it is ignored: a value that no message has finds 7 rows; if the service lacks it, name it \"\"": func(fakeMessage, string) bool { return true },
+		"it finds nothing for the value of a row of the listing":                                                  func(fakeMessage, string) bool { return false },
+		"it also finds other messages: a row has another value, or none":                                          func(_ fakeMessage, value string) bool { return value == "order-6" },
+		"ignored: a made-up value still returned 7 rows; if the service has no such filter, set its name to \"\"": func(fakeMessage, string) bool { return true },
 	} {
 		f := newFake()
 		f.filters["filter[referenceId]"] = is
