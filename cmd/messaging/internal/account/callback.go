@@ -91,7 +91,7 @@ type saveFile struct {
 	file      *os.File
 	isBounded bool
 	isFull    bool
-	count     int   // of the callbacks in the file, with those of earlier runs; 0 if it is not bounded
+	count     int   // of the callbacks in the file, including earlier runs; 0 if it is not bounded
 	bytes     int64 // the size of the file
 }
 

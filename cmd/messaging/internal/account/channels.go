@@ -25,7 +25,7 @@ type sender[M any] struct {
 	// fallback reports whether a message can fall back to SMS.
 	fallback bool
 	build    func(*message) M
-	// checkFile names in the words of JSON what the JSON of a message lacks. Other errors are those of Validate.
+	// checkFile names in the words of JSON what the JSON of a message lacks. Other errors come from Validate.
 	checkFile func(M) error
 	service   func(*messaging.Client) service[M]
 }

@@ -29,7 +29,7 @@ func (l *listing) print(ctx context.Context, client *messaging.Client) error {
 		to.progress.End()
 		_, _ = fmt.Fprintln(l.console.Err, "no rows")
 	}
-	return to.finish()
+	return unreadableError(to.state.Unreadable)
 }
 
 // writeFile writes the rows into the file of --out.
@@ -60,11 +60,11 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	err = l.writePages(ctx, to)
 	to.progress.End()
-	return l.finishFile(to, created, err)
+	return l.endListing(to, created, err)
 }
 
-// finishFile ends a listing into a file. err is nil if all rows are written. If the options are invalid, the created files are removed.
-func (l *listing) finishFile(to *output, created []string, err error) error {
+// endListing ends a listing into a file. err is nil if all rows are written. If the options are invalid, the created files are removed.
+func (l *listing) endListing(to *output, created []string, err error) error {
 	rows := rowsIn(to.name, to.state.Rows)
 	switch {
 	case isUsage(err):
@@ -75,7 +75,10 @@ func (l *listing) finishFile(to *output, created []string, err error) error {
 		return listError(err, "; "+rows+", and a table cannot be continued: list into another file, with --format csv or jsonl to use --resume")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rows)
-	return to.finish()
+	if err = to.sync(); err != nil {
+		return err
+	}
+	return unreadableError(to.state.Unreadable)
 }
 
 // writePages writes the rows of the listing.

@@ -51,7 +51,7 @@ response. This lets you try a program on this machine with real callbacks. A lin
 is down.
 
 With --save, each accepted callback is appended to a file, from which "messaging replay" sends it again. The file holds phone numbers, texts
-and secrets. With --insecure, anyone can call: each callback is marked as unproven, and none is added to a file that has 1,000 or 16 MiB.
+and secrets. With --insecure, anyone can call: each callback is marked as unproven, and saving stops at 1,000 callbacks or 16 MiB.
 
 The environment has MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then have the
 parameter key with this secret. Without a secret, --insecure is required, because anyone who knows the URL can call it.`,
@@ -209,16 +209,22 @@ func (l *listener) pass(ctx context.Context, c *callback) *bufferedResponse {
 	began := time.Now()
 	response, err := l.program.send(ctx, c)
 	took := time.Since(began).Round(time.Millisecond)
-	switch dial, ok := errors.AsType[*net.OpError](err); {
-	case err == nil:
+	if err == nil {
 		l.printf("→ %d in %v for %s", response.status, took, c.Path)
 		return response
-	case ok && dial.Op == "dial":
+	}
+	if isDialError(err) {
 		l.printf("→ the program is down: %v", err)
-	default:
+	} else {
 		l.printf("→ no response in %v for %s: %v", took, c.Path, err)
 	}
 	return &bufferedResponse{status: http.StatusBadGateway}
+}
+
+// isDialError reports whether a connection could not be made.
+func isDialError(err error) bool {
+	failed, isNetwork := errors.AsType[*net.OpError](err)
+	return isNetwork && failed.Op == "dial"
 }
 
 // printf prints a line on standard error.

@@ -13,7 +13,7 @@ import (
 type output struct {
 	client   *messaging.Client
 	console  cli.Console
-	limit    int // of rows; 0 is none
+	limit    int // of rows; 0 for no limit
 	rows     rowWriter
 	progress *cli.Progress
 	state    *resumeState // counts the rows
@@ -58,20 +58,10 @@ func (o *output) withinLimit(rows []sms.Transaction) []sms.Transaction {
 // isFull reports whether the limit is reached.
 func (o *output) isFull() bool { return o.limit > 0 && o.state.Rows == o.limit }
 
-// finish completes the file, and returns the error of a listing with rows that could not be read in full.
-func (o *output) finish() error {
-	if err := o.finishFile(); err != nil {
-		return err
-	}
-	return unreadableError(o.state.Unreadable)
-}
-
-func (o *output) finishFile() error {
-	switch {
-	case o.file == nil:
-		return nil
-	case o.isResumable:
-		return o.state.finish(o.name, o.file)
+// sync syncs the complete file, and completes its state if there is one.
+func (o *output) sync() error {
+	if o.isResumable {
+		return o.state.complete(o.name, o.file)
 	}
 	return o.file.Sync()
 }

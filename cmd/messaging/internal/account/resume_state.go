@@ -119,8 +119,8 @@ func (s *resumeState) save(out string, file *os.File, next string) error {
 	return s.store(out)
 }
 
-// finish syncs the complete file, and removes the state unless rows could not be read.
-func (s *resumeState) finish(out string, file *os.File) error {
+// complete syncs the complete file, and removes the state unless rows could not be read.
+func (s *resumeState) complete(out string, file *os.File) error {
 	if s.Unreadable > 0 {
 		s.Done = true
 		return s.save(out, file, "")

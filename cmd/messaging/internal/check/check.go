@@ -19,7 +19,7 @@ type checker struct {
 	overrun  time.Duration // how long a lookup of a sent message may go on after --wait
 	report   report
 
-	// What steps find for later ones.
+	// What steps find for later steps.
 	canList    bool       // the listing can be read
 	missesRows bool       // the first page may begin after the first row
 	sent       []*message // messages that the service may have sent

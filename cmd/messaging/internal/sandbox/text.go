@@ -112,7 +112,7 @@ func title(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// hostOf returns the host of a URL, or "" if it is none.
+// hostOf returns the host of a URL, or "" if the text is not a URL.
 func hostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -27,7 +27,7 @@ const aboutAnswer = "answer"
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
 // report reports a status of a message in the background, after the report before it. It closes done at the end. The caller has
-// increased e.pending.
+// increased e.openReports.
 func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan struct{}) {
 	s.workers.Go(func() {
 		defer close(done)
@@ -39,7 +39,7 @@ func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan s
 		<-s.reports
 		st := s.lock()
 		defer st.unlock()
-		e.pending--
+		e.openReports--
 		s.live.notify("")
 	})
 }
@@ -66,7 +66,7 @@ type callPlan struct {
 	isKnown bool   // the sandbox has not dropped the message
 }
 
-// beginCall returns how to call a webhook, and counts the call as pending.
+// beginCall returns how to call a webhook, and counts the call as open.
 func (s *Sandbox) beginCall(e *entry, about string) callPlan {
 	st := s.lock()
 	defer st.unlock()
@@ -81,22 +81,22 @@ func (s *Sandbox) beginCall(e *entry, about string) callPlan {
 		report := st.reportOf(e, contract.Status(about))
 		plan.options = append(plan.options, messagingtest.WithStatusTime(report.at), messagingtest.WithErrorCode(report.code))
 	}
-	e.pending++
+	e.openCalls++
 	s.live.notify("")
 	return plan
 }
 
-// endCall records the calls that were made.
+// endCall records the calls that were made, and no longer counts the call as open.
 func (s *Sandbox) endCall(e *entry, about string, results []messagingtest.CallResult, mask masker) []*Call {
 	st := s.lock()
 	defer st.unlock()
-	e.pending--
+	e.openCalls--
 	calls := st.recordCalls(e, about, results, mask)
 	s.live.notify("")
 	return calls
 }
 
-// reportOf returns the report of a state: the one that was made since the message entered it, or a new one.
+// reportOf returns the report of a state: the report made since the message entered the state, or a new report.
 func (st *sandboxState) reportOf(e *entry, state contract.Status) stateReport {
 	report, isMade := e.reports[state]
 	if isMade {
@@ -229,8 +229,10 @@ func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about 
 		return nil, "", errNoWebhook
 	case e.Answer != nil:
 		return e, aboutAnswer, nil
-	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
+	case e.Sent.CallbackURL == "":
 		return nil, "", errors.New("the message was sent without a callback URL")
+	case e.Sent.Status == "":
+		return nil, "", errors.New("the message has no state to report yet")
 	case st.isUnreported(e.ID):
 		return nil, "", errors.New("the delivery of the message is unreported: set another one first")
 	case state != "" && !e.hasReached(state):
