@@ -2,7 +2,6 @@
 package readme
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -55,10 +53,7 @@ var (
 	yesterday, midnight     time.Time
 	position                string
 	done                    bool
-	rows, total             int
-	others                  int
-	unpriced, untimed       int
-	costs                   map[string]*big.Rat
+	total                   int
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux
@@ -73,7 +68,8 @@ var (
 	settleVerdict           = saveVerdict
 	respondAgain            = func(ctx context.Context, referenceID string) error { return nil }
 	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
-	storeDay, forgetDay     = func() error { return nil }, func() error { return nil }
+	forgetDay, endDay       = func() error { return nil }, func() error { return nil }
+	storePage               = func(page sms.Page) error { return nil }
 	save                    = func(id string) error { return nil }
 	record                  = func(referenceID string, verdict messaging.Verdict, id string) {}
 	keep                    = func(m sms.Message, err error) error { return nil }

@@ -83,9 +83,6 @@ func (d *day) list(ctx context.Context) error {
 		return err
 	}
 	err = d.listFrom(ctx, position)
-	if errors.Is(err, messaging.ErrFilterIgnored) { // a listing that continued would not say it
-		return errors.Join(err, d.beginAgain(ctx))
-	}
 	isRefused := position != "" && errors.Is(err, messaging.ErrInvalid) // the options differ, or the service no longer knows the position
 	if !isRefused && !errors.Is(err, errDeleted) {
 		return err
@@ -119,9 +116,12 @@ func (d *day) storePages(ctx context.Context, options sms.ListOptions) error {
 	position := options.After
 	var last sms.Page
 	for page, err := range d.client.SMS.Pages(ctx, options) {
-		if errors.Is(err, messaging.ErrUnreadableRow) {
+		switch {
+		case errors.Is(err, messaging.ErrFilterIgnored): // a listing that continued would not say it
+			return errors.Join(err, d.beginAgain(ctx))
+		case errors.Is(err, messaging.ErrUnreadableRow):
 			log.Println("reconcile:", err) // the page has what could be read
-		} else if err != nil {
+		case err != nil:
 			return err
 		}
 		if page.Total > 0 && page.Total < d.total {

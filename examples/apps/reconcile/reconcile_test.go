@@ -223,6 +223,17 @@ func TestReconcileKeepsADayUntilItIsListedAgain(t *testing.T) {
 // keeps its rows.
 func TestReconcileSaysThatTheFilterIsIgnored(t *testing.T) {
 	t.Parallel()
+	for name, next := range map[string]string{"from the beginning": "", "after a position that is refused": "of an earlier version"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testIgnoredFilter(t, next)
+		})
+	}
+}
+
+// testIgnoredFilter lists a day that an earlier process listed up to a position.
+func testIgnoredFilter(t *testing.T, next string) {
+	t.Helper()
 	databaseURL := newDatabase(t)
 	service := messagingtest.NewServer(t)
 	service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
@@ -239,6 +250,8 @@ func TestReconcileSaysThatTheFilterIsIgnored(t *testing.T) {
 		return nil
 	})
 	d := openDay(t, service, databaseURL, ignore)
+	_, err := d.db.ExecContext(t.Context(), "UPDATE progress SET next = $1", next)
+	require.NoError(t, err)
 	for range 3 {
 		require.ErrorIs(t, d.reconcile(t.Context(), io.Discard), messaging.ErrFilterIgnored)
 	}
