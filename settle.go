@@ -91,6 +91,9 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //     made.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
+//
+// Settle sends nothing, so it can be called again at any time. That is pointless after ErrFilterIgnored and ErrInvalid, until the contract or the
+// message is changed.
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {

@@ -43,7 +43,8 @@ type Server struct {
 	URL   string // the base address, such as http://127.0.0.1:41234, without a trailing slash
 	Token string // what the server accepts in the Authorization header
 
-	// APIKey and APISecret are what the server accepts in place of Token: in the body of a POST, in the query of a GET.
+	// APIKey and APISecret are what the server accepts in place of Token: where the contract has them, by default in the
+	// body of a POST and in the query of a GET.
 	APIKey, APISecret string
 
 	names              *table.Table
