@@ -135,7 +135,7 @@ func layoutFault(layout string) string {
 	case err == nil && strings.Contains(text, abbreviation):
 		return "names a zone by letters; write -0700, or letters that never change, such as GMT"
 	case err != nil, !isSameDay, !hasHour:
-		return "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
+		return "is not a layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 	}
 	return ""
 }
