@@ -145,8 +145,8 @@
 //     the sandbox call in the same way.
 //   - params lists names by concept, which may be paths in a JSON body. json lists parameters that may hold a message in the platform's shape.
 //   - events lists paths at which a JSON body holds one event or a list of them. The first that holds any counts, and params are names within an
-//     event. "" is the body itself. Paths after "" count only if the body is not an event: an event has a sender, and a delivery report has a
-//     status with an ID or a reference.
+//     event. "" is the body itself, and so is an empty list. Paths after "" count only if the body is not an event: an event has a sender, and a
+//     delivery report has a status with an ID or a reference.
 //   - layouts and zone work as in sms.list.
 //   - reply.type and reply.body make up the response to a call that was handled. The body is empty by default.
 //   - statuses lists words and integers, as strings and in any case, by status. They also give the Status of a listed message.
@@ -214,8 +214,8 @@
 //
 // # Words, money and numbers
 //
-// A word or a code that ends in * matches all that have this prefix: REJECTED_*. A * alone is an error, except under statuses. The word itself wins over
-// prefixes, and a longer prefix over a shorter one, also between two lists. A word in two lists with different meanings is an error.
+// A word or a code that ends in * matches all that have this prefix: REJECTED_*. A * alone is an error, except under statuses. The word itself wins
+// over prefixes, and a longer prefix over a shorter one, also between two lists.
 //
 // An amount of money may have its currency, "KES 0.8000" or "0.05 USD": both are read. Any other text is left out. A number
 // may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.

@@ -35,7 +35,7 @@ func (s *Send) displaceDefaults(defaults *Send, pair KeyPair) {
 		c.add(*s.Wrap)
 		c.hasOverlay = true
 	}
-	// A default name can collide with any claim, so both claims come before the first name is displaced.
+	// All names are claimed before the first is displaced, because a default name can collide with any claim.
 	s.claimConstants(c, defaults.FieldConstants)
 	s.claimNames(c, s.Fields, defaults.Fields, essentialFields)
 	s.displaceNames(c, s.Fields, essentialFields)

@@ -56,7 +56,7 @@ func textFault(rule, text string) string {
 		return unlessEmpty(WithoutEvery(text), memberFault)
 	case "name":
 		return plainNameFault(text)
-	case "placeholder", "column":
+	case "optional":
 		return unlessEmpty(text, plainNameFault)
 	case "scheme":
 		return unlessEmpty(text, schemeFault)
