@@ -578,7 +578,7 @@ func TestErrorTextNamesAnUnknownStatus(t *testing.T) {
 		client, mock := mocked(t, messaging.WithToken(token))
 		responding(mock, http.StatusOK, `{"id":"m-1","message":"all fine","status":`+word+`}`)
 		_, err := client.SMS.Send(t.Context(), m)
-		assert.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 200, the response has a status that is no word of the contract "+
+		assert.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 200, the response has a status that is not a word of the contract "+
 			"(accepted, refused): "+want+`, "all fine"`, word)
 	}
 	e, _ := sendGetting(t, `{"sms.send": {"response": {"id": [], "status": [""]}}}`, http.StatusOK, nil, `"parked"`)

@@ -639,7 +639,7 @@ func TestRowErrorNamesThePathOfItsValue(t *testing.T) {
 	t.Parallel()
 	const price = `{"sms.list": {"record": {"price": ["price", "price.amount"]}}}`
 	for row, want := range map[string]string{
-		`{"id":"1","price":{"amount":"red"}}`: "Price is no decimal number (price.amount)",
+		`{"id":"1","price":{"amount":"red"}}`: "Price is not a decimal number (price.amount)",
 		`{"id":"1","price":{"colour":"red"}}`: "Price is neither a text nor a number (price)",
 		`{"id":"1","messageParts":"two"}`:     "Parts is in no known form (messageParts)",
 		`{"id":["1"]}`:                        "ID is not an ID (id)",

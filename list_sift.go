@@ -164,7 +164,7 @@ func (l *listing) contradicts(row *sms.Transaction) bool {
 	return isOther || isEarlier || isLater
 }
 
-// within reports whether a time is at or after one bound and before another. A zero bound is no bound, and a zero time is within all bounds.
+// within reports whether a time is at or after one bound and before another. A zero bound means no bound, and a zero time is within all bounds.
 func within(at, after, before time.Time) bool {
 	if at.IsZero() {
 		return true

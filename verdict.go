@@ -43,7 +43,7 @@ func (v Verdict) String() string {
 	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
 }
 
-// MarshalText returns the word of String. A value that is no verdict is an error.
+// MarshalText returns the word of String. A value that is not a verdict is an error.
 func (v Verdict) MarshalText() ([]byte, error) {
 	if v > NotSent {
 		return nil, errors.New("messaging: there is no " + v.String())

@@ -95,7 +95,7 @@ func (s Status) String() string {
 // MarshalText returns what String returns.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText returns. A word that is no constant of this package stays as it is.
+// UnmarshalText reads what MarshalText returns. A word that is not a constant of this package stays as it is.
 func (s *Status) UnmarshalText(text []byte) error {
 	*s = Status(text)
 	if *s == "unknown" {

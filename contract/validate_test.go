@@ -48,7 +48,7 @@ const (
 	placeholderReason = "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages, or a variable, such as " +
 		"{account}: lower-case letters, digits and _ in braces"
 	eventsReason = "is never looked for: a path before it is present wherever this one is"
-	layoutReason = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
+	layoutReason = "is not a layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
 
 func TestParseRefusesTableThatCannotWork(t *testing.T) {
@@ -199,7 +199,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"rows of no word":               {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
 		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "means every word; write the words of the rows of this listing"},
 		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", dollarReason},
-		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
+		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is not a media type, such as text/plain"},
 		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", unknownKey(strings.Join(withKeys, ", "))},
 		"encodings of a chat app":       {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object; write a string, such as \"json\""},
 		"a * in a request":              {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},

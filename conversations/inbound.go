@@ -97,7 +97,7 @@ func buttonOf(reply webhook.Reply) (id, title string) {
 	}
 }
 
-// Decision is what an inbound message decides about messages to the person. The zero value is no decision.
+// Decision is what an inbound message decides about messages to the person. The zero value means no decision.
 type Decision struct {
 	// OptOut reports whether the message opts the person out, such as STOP, and OptIn whether it opts the person in, such as START.
 	OptOut, OptIn bool

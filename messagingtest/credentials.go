@@ -36,7 +36,7 @@ func (s *Server) credentialsOf(r *http.Request) credentials {
 		c.keys = []string{key}
 		c.secrets = []string{secret}
 		if strings.EqualFold(header, "Authorization") {
-			c.tokens = c.tokens[1:] // the first is no token, but the pair
+			c.tokens = c.tokens[1:] // the first is not a token but the pair
 		}
 	}
 	return c

@@ -231,7 +231,7 @@ func ExampleServer_Seed_rows() {
 	}
 	// Output:
 	// refused refused <nil>
-	// unreadable accepted messaging: sms.list: row 2 of page 1 (ID msg-2) cannot be read: Price is no decimal number (price)
+	// unreadable accepted messaging: sms.list: row 2 of page 1 (ID msg-2) cannot be read: Price is not a decimal number (price)
 }
 
 func ExampleServer_Advance() {

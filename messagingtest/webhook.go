@@ -239,7 +239,7 @@ func (c *caller) deliver(ctx context.Context, request webhookRequest) []CallResu
 	}
 }
 
-// isFinal reports whether the service does not call again after a response with this status; zero is no response.
+// isFinal reports whether the service does not call again after a response with this status; zero means no response.
 func isFinal(status int) bool {
 	return status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError
 }

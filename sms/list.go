@@ -15,7 +15,7 @@ import (
 // An option for which the contract has no parameter fails with a *messaging.ValidationError.
 type ListOptions struct {
 	// CreatedAfter and CreatedBefore bound Transaction.CreatedAt. A row at CreatedAfter is listed and a row at CreatedBefore is not, so
-	// that consecutive ranges do not overlap. The zero time is no bound. If both are set, CreatedBefore must be later.
+	// that consecutive ranges do not overlap. The zero time means no bound. If both are set, CreatedBefore must be later.
 	//
 	// Services differ in whether a bound itself is included. The library therefore asks for a little more, up to a day if the
 	// contract has dates without a time of day, and drops the rows beyond the bounds. A row without a CreatedAt is kept.

@@ -44,7 +44,7 @@ func (f *fields) readJSON(req *request, buffer []event) ([]event, error) {
 func (f *fields) errorWith(inner innerEvents, err error) error {
 	isEvent := err == nil && !f.mayBeWrapper()
 	switch {
-	case isEvent: // an inner value that is no event may describe the body
+	case isEvent: // an inner value that is not an event may describe the body
 		return inner.loss
 	case inner.refusal != nil: // it is more specific than the error of the body
 		return inner.refusal

@@ -212,7 +212,7 @@ func (e *envelope) isEmpty() bool {
 	return e.shape == shapeEnvelope && items == 0
 }
 
-// holdsItems reports whether an object holds a message or a status of the platform, and is no other JSON that somebody wrote.
+// holdsItems reports whether an object holds a message or a status of the platform, and not other JSON that somebody wrote.
 func (e *envelope) holdsItems() bool {
 	switch shapeOf(e) {
 	case shapeMessage, shapeStatus:

@@ -109,7 +109,7 @@ func (o object) word(names ...string) string {
 	return ""
 }
 
-// name returns the first word of the members that names a person or an event, and is no placeholder.
+// name returns the first word of the members that names a person or an event, and is not a placeholder.
 func (o object) name(names ...string) string {
 	for _, name := range names {
 		if word := o.word(name); isName(word) {

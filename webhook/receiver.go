@@ -207,7 +207,7 @@ func (c *callback) bind(params map[string][]string) {
 	c.paramPaths = newPaths(texts)
 }
 
-// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
+// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is not an event.
 func (c *callback) setEvents(list []string) {
 	before := list
 	var after []string

@@ -157,7 +157,7 @@ func (f *fields) setTextJSON(value string) bool {
 // text returns the text next to the JSON that counts, which may be white space, and reports whether there is a text.
 func (f *fields) text(e *envelope) (text string, found bool) {
 	v := f.byConcept[conceptText]
-	if e.origin == originText { // the parameter that was read as JSON is no text
+	if e.origin == originText { // the parameter that was read as JSON is not a text
 		v = f.otherText
 	}
 	return v.value, v.preference > 0

@@ -266,7 +266,7 @@ func (c *codes) report(report webhook.DeliveryReport) (failed string, err error)
 				continue
 			}
 			m.setStatus(report.Status)
-			isFailed := report.Status.Failed() && m.status.Failed() // a failure that comes after a delivery is no failure
+			isFailed := report.Status.Failed() && m.status.Failed() // a failure that comes after a delivery is not a failure
 			if m == sent.chat && isFailed {
 				failed = sent.challenge
 			}

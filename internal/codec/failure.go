@@ -111,7 +111,7 @@ func (r *responseFormat) reportsWithoutCode(d *document, c codePlace) bool {
 	return hasObject && d.hasNoCode(c.slot) && r.holdsError(d, c.object)
 }
 
-// errorText returns the text of the first error without a code, or "" if the error is no text.
+// errorText returns the text of the first error without a code, or "" if the error is not a text.
 func (r *responseFormat) errorText(d *document) string {
 	for _, c := range r.codes {
 		kind := d.values[c.object].Kind

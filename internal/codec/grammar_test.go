@@ -176,7 +176,7 @@ func TestRowMoney(t *testing.T) {
 	page := readRows(t, overlay, `{"id":"a","price":{"value":"1,50 €"}}`)
 	assert.Empty(t, page.Transactions[0].Price)
 	assert.JSONEq(t, `{"value":"1,50 €"}`, string(page.Transactions[0].Extra["price"]))
-	assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "Price", Path: "price.value"}, Reason: "is no decimal number"}}, page.Unreadable)
+	assert.Equal(t, []codec.UnreadableError{{Index: 0, Place: &codec.Place{Field: "Price", Path: "price.value"}, Reason: "is not a decimal number"}}, page.Unreadable)
 }
 
 func TestRowStatus(t *testing.T) {

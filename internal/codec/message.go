@@ -95,7 +95,7 @@ func (f *messageFormat) readFields(r *Response, d *document, id foundID) {
 	}
 }
 
-// readMoney reads the amounts of money. A text that is no amount is left out.
+// readMoney reads the amounts of money. A text that is not an amount is left out.
 func (f *messageFormat) readMoney(r *Response, d *document) {
 	unitCost, unitCurrency, _ := amountOf(d.first(f.slots["unitCost"]), f.op.Scale)
 	cost, currency, _ := amountOf(d.first(f.slots["cost"]), f.op.Scale)
@@ -163,7 +163,7 @@ type status struct {
 }
 
 // statusWord is a value at a path of the status. It accepts or refuses the message if it is a word of the contract's lists. An object or a
-// list is no word, and does neither.
+// list is not a word, and does neither.
 type statusWord struct {
 	text    string
 	path    string

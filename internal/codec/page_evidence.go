@@ -22,7 +22,7 @@ type pageEvidence struct {
 	rowsUpTo  int // how many rows there are up to the end of the page
 
 	hasTotal           bool // the response states Page.Total, even if it is 0
-	hasUnreadableTotal bool // a total of rows or pages is no number
+	hasUnreadableTotal bool // a total of rows or pages is not a number
 	hasUnknownStatus   bool // the contract does not know a status as a success
 	hasRowCursor       bool // the contract reads the cursor of the next page in the last row, and the page has rows
 }

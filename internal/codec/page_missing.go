@@ -57,8 +57,8 @@ func (e *pageEvidence) leavesGap() bool {
 // Why a page without rows does not prove that there are none (see Page.HiddenReason).
 const (
 	hiddenRows      = "the response says that there are rows, and lists none"
-	unreadableTotal = "the response lists no rows, and its total is no number (sms.list.page)"
-	foreignStatus   = "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
+	unreadableTotal = "the response lists no rows, and its total is not a number (sms.list.page)"
+	foreignStatus   = "the response lists no rows, and has a status that is not a word of the contract (sms.send.accepted, errors.success)"
 )
 
 // hiddenReason returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.

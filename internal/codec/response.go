@@ -58,7 +58,7 @@ const (
 	twoStatuses     = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	noStatus        = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
 	noID            = "the response names no message at any path of the contract (response.id)"
-	unknownStatus   = "the response has a status that is no word of the contract (accepted, refused)" // and its path
+	unknownStatus   = "the response has a status that is not a word of the contract (accepted, refused)" // and its path
 )
 
 // NamesMessage reports whether the response names a message or, if the contract has no IDs, accepts it by a status. Sending the message

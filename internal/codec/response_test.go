@@ -18,7 +18,7 @@ import (
 
 const (
 	noID          = "the response names no message"
-	unknownStatus = "the response has a status that is no word"
+	unknownStatus = "the response has a status that is not a word"
 	unknownCode   = "the response holds a code that the contract does not know"
 	noCode        = "the response holds something that is not a code"
 	repeated      = "the response has a member of the contract twice"

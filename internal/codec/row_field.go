@@ -118,7 +118,7 @@ func (r *currentRow) idProblem(c *column) string {
 	}
 }
 
-// setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".
+// setField sets a field of the transaction to a word. It returns why the word is not a value of the field, or "".
 func (r *currentRow) setField(concept string, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
@@ -145,7 +145,7 @@ func (r *currentRow) setText(concept string, field *string, word string) (reason
 	case "price":
 		amount, currency, ok := amountOf(word, r.format.op.Scale)
 		if !ok {
-			return "is no decimal number"
+			return "is not a decimal number"
 		}
 		r.transaction.Currency = currency
 		word = amount

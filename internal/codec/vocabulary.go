@@ -24,7 +24,7 @@ type vocabulary struct {
 func compileVocabulary(t *table.Table, accepted, refused []string) *vocabulary {
 	v := &vocabulary{accepted: accepted, refused: refused}
 	states := slices.Clone(refused)
-	// A prefix that accepts is no state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
+	// A prefix that accepts is not a state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
 	for _, word := range accepted {
 		if !strings.HasSuffix(word, "*") {
 			states = append(states, word)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Value is a value of a document, from Start to End. A String is without its quotes. The zero value is no value.
+// Value is a value of a document, from Start to End. A String is without its quotes. The zero value means no value.
 type Value struct {
 	Kind       Kind
 	Start, End int

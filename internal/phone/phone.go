@@ -17,7 +17,7 @@ const (
 )
 
 // Key returns the digits by which a number is known: those of the international form, without the mobile digit that some countries
-// insert. It reports false for a text that is no number.
+// insert. It reports false for a text that is not a number.
 //
 // It skips a scheme, such as tel:, a leading + or 00, spaces, hyphens, dots and parentheses, and invisible characters. A number in national
 // form, such as 0917…, gets the country code, if there is one.
@@ -44,7 +44,7 @@ func Match(listed, sent string) bool {
 	return isEnd(a, b) || isEnd(withoutMobileDigit(a), withoutMobileDigit(b))
 }
 
-// Contradict reports whether two texts are different numbers. A masked number, such as 63917***4567, is no number.
+// Contradict reports whether two texts are different numbers. A masked number, such as 63917***4567, is not a number.
 func Contradict(listed, sent string) bool {
 	return isPlain(sent) && isPlain(withoutScheme(listed)) && !Match(listed, sent)
 }

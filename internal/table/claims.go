@@ -35,6 +35,7 @@ func (s *Send) displaceDefaults(defaults *Send, pair KeyPair) {
 		c.add(*s.Wrap)
 		c.hasOverlay = true
 	}
+	// All names are claimed before the first is displaced, because a default name can collide with any claim.
 	s.claimConstants(c, defaults.FieldConstants)
 	s.claimNames(c, s.Fields, defaults.Fields, essentialFields)
 	s.displaceNames(c, s.Fields, essentialFields)

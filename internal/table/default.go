@@ -16,10 +16,4 @@ var defaults string
 // Default returns the default table, which is parsed once and shared.
 func Default() *Table { return parsedDefaults() }
 
-var parsedDefaults = sync.OnceValue(func() *Table { //nolint:gochecknoglobals // never written
-	t, err := decodeTable(defaults)
-	if err != nil {
-		panic("table: the embedded table: " + err.Error()) // the tests of this package decode it
-	}
-	return t
-})
+var parsedDefaults = sync.OnceValue(func() *Table { return decodeTable(defaults) }) //nolint:gochecknoglobals // never written

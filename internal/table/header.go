@@ -80,7 +80,7 @@ func headerFault(name string) string {
 func mediaFault(text string) string {
 	kind, subtype, _ := strings.Cut(strings.Split(text, ";")[0], "/")
 	if !IsToken(kind) || !IsToken(subtype) || headerValueFault(text) != "" {
-		return "is no media type, such as text/plain"
+		return "is not a media type, such as text/plain"
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 // minRandomID is the minimum length of a random ID that has no digit, and of one in braces.
 const minRandomID = 12
 
-// Identifies reports whether an ID distinguishes a message from others: it is no placeholder, and has a digit or the length of a random ID.
+// Identifies reports whether an ID distinguishes a message from others: it is not a placeholder, and has a digit or the length of a random ID.
 // A short word, such as "sms" or "inbound", may be in every message.
 func Identifies(id string) bool {
 	hasDigit := strings.ContainsFunc(id, unicode.IsDigit)
@@ -118,7 +118,7 @@ func isInBrackets(id string) bool {
 func isName(text string) bool { return text != "" && consistsOf(text, nameLetters) }
 
 // IsCode reports whether an ID mixes letters and digits, with hyphens and underscores after the first character. Most IDs do, and such an ID
-// is no placeholder. The letter e does not count as a letter: it may be that of an exponent.
+// is not a placeholder. The letter e does not count as a letter: it may be that of an exponent.
 func IsCode(id string) bool {
 	hasDigit, hasLetter := false, false
 	for i := range len(id) {

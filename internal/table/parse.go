@@ -27,11 +27,11 @@ func parse(defaults string, overlay []byte) (*Table, Problems) {
 		return nil, problems
 	}
 	var base any
-	_ = decode(defaults, &base) // the tests decode it
-	merged, _ := json.Marshal(merge(&problems, "", base, changes))
-	t, _ := decodeTable(string(merged)) // merge keeps the kind of each value
-	defaultTable, _ := decodeTable(defaults)
-	t.displaceDefaults(defaultTable)
+	mustDecode(defaults, &base)
+	merged, err := json.Marshal(merge(&problems, "", base, changes))
+	must(err)
+	t := decodeTable(string(merged))
+	t.displaceDefaults(decodeTable(defaults))
 	t.validate(&problems)
 	if problems.count() > 0 {
 		return nil, problems
@@ -40,15 +40,23 @@ func parse(defaults string, overlay []byte) (*Table, Problems) {
 }
 
 // decodeTable returns the table that a JSON text holds, which has every key. It checks nothing else.
-func decodeTable(text string) (*Table, error) {
+func decodeTable(text string) *Table {
 	t := new(Table)
-	return t, decode(text, t)
+	mustDecode(text, t)
+	return t
 }
 
-func decode(text string, to any) error {
+func mustDecode(text string, to any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	return decoder.Decode(to)
+	must(decoder.Decode(to))
+}
+
+// must panics if this package has a mistake. No overlay causes an error: its syntax was checked, and merge keeps the kind of each value.
+func must(err error) {
+	if err != nil {
+		panic("table: " + err.Error())
+	}
 }
 
 // merge returns base with the changes of value; it may change base itself. Base decides which keys there are, and the kind of each value. A wrong

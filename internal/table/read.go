@@ -69,7 +69,7 @@ func (r *reader) value(text []byte, path string, depth int) any {
 		return r.list(text, path, depth)
 	default:
 		var value any
-		_ = decode(string(text), &value)
+		mustDecode(string(text), &value)
 		return value
 	}
 }

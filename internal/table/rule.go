@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// checkRules checks each value in v by a rule. The tag "check" of a struct field is the rule of its values.
+// checkRules checks each value in v by a rule. The package comment lists the rules.
 func checkRules(problems *Problems, path string, v reflect.Value, rule string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -45,20 +45,18 @@ func ruleFault(rule string, value any) string {
 	return textFault(rule, text)
 }
 
-// textFault returns what is wrong with a text by a rule. A rule without a case lists the words that are allowed.
+// textFault returns what is wrong with a text by a rule. A rule of several words allows these words.
 func textFault(rule, text string) string {
 	switch rule {
 	case "path":
 		return pathFault(text)
-	case "member":
-		return memberFault(text)
-	case "place": // an empty one is the response itself
+	case "place":
 		return unlessEmpty(text, memberFault)
 	case "answer":
 		return unlessEmpty(WithoutEvery(text), memberFault)
 	case "name":
 		return plainNameFault(text)
-	case "placeholder", "column":
+	case "optional":
 		return unlessEmpty(text, plainNameFault)
 	case "scheme":
 		return unlessEmpty(text, schemeFault)
@@ -72,9 +70,12 @@ func textFault(rule, text string) string {
 		return zoneFault(text)
 	case "layout":
 		return layoutFault(text)
-	default:
-		return choiceFault(strings.Fields(rule), text)
 	}
+	words := strings.Fields(rule)
+	if len(words) < 2 {
+		panic("table: there is no rule " + rule)
+	}
+	return choiceFault(words, text)
 }
 
 // unlessEmpty returns what is wrong with a text that may be empty.
@@ -94,16 +95,23 @@ func choiceFault(known []string, text string) string {
 }
 
 func numberFault(rule string, n int) string {
-	switch {
-	case rule == "status" && (n < 300 || n > 599):
-		return "is not an HTTP status from 300 to 599"
-	case rule == "scale" && (n < -18 || n > 18):
-		return "is not from -18 to 18; -4 reads 12345 as 1.2345"
-	case rule == "number" && n < 0:
-		return "is less than 0"
+	switch rule {
+	case "status":
+		if n < 300 || n > 599 {
+			return "is not an HTTP status from 300 to 599"
+		}
+	case "scale":
+		if n < -18 || n > 18 {
+			return "is not from -18 to 18; -4 reads 12345 as 1.2345"
+		}
+	case "number":
+		if n < 0 {
+			return "is less than 0"
+		}
 	default:
-		return ""
+		panic("table: there is no rule " + rule)
 	}
+	return ""
 }
 
 func schemeFault(text string) string {
@@ -135,7 +143,7 @@ func layoutFault(layout string) string {
 	case err == nil && strings.Contains(text, abbreviation):
 		return "names a zone by letters; write -0700, or letters that never change, such as GMT"
 	case err != nil, !isSameDay, !hasHour:
-		return "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
+		return "is not a layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 	}
 	return ""
 }

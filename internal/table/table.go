@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
-// read-only. The tag channel makes a send a [Channel].
+// Table is a whole contract, whose keys package contract documents. It is shared between clients and receivers and never changes once it was
+// parsed: treat it as read-only. The tag channel makes a send a [Channel].
 type Table struct {
 	Auth            Auth     `json:"auth"`
 	Headers         Headers  `json:"headers"` // of every operation
@@ -95,13 +95,10 @@ type Errors struct {
 	Code    []string `json:"code" check:"place"`
 	Message []string `json:"message" check:"place"`
 	Request []string `json:"request" check:"place"`
-	// Success lists codes, in any case, that a response may have although the message was accepted. It may hold prefixes, like Classes.
 	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
-	Classes map[string][]string `json:"classes" check:"word"`
-	// NotProcessed lists the statuses, 300 to 599, for which a response of the service, and not of a proxy, proves that the send was not
-	// processed.
-	NotProcessed []int `json:"notProcessed" check:"status"`
+	Classes      map[string][]string `json:"classes" check:"word"`
+	NotProcessed []int               `json:"notProcessed" check:"status"`
 }
 
 // Operation is the part of a request that sends and reads share.
@@ -112,10 +109,9 @@ type Operation struct {
 	// Constants go with every request.
 	Constants map[string]any `json:"constants"`
 	// Time is the form of times, and Zone is the time zone of a form without an offset; "" is UTC.
-	Time string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
-	Zone string `json:"zone" check:"zone"`
-	// Scale is the power of ten by which amounts of money are multiplied.
-	Scale int `json:"scale" check:"scale"`
+	Time  string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
+	Zone  string `json:"zone" check:"zone"`
+	Scale int    `json:"scale" check:"scale"`
 
 	claimed   []string          // the concepts whose names the overlay sets
 	displaced map[string]string // see Displaced
@@ -190,8 +186,8 @@ func (t *Table) Reads() []ReadSection {
 // List is an operation that lists transactions.
 type List struct {
 	Read
-	Sorts  map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
-	Orders map[string]string `json:"orders"`               // "ascending" and "descending"
+	Sorts  map[string]string `json:"sorts" check:"optional"` // the columns that rows can be sorted by, by concept; "" if they cannot
+	Orders map[string]string `json:"orders"`                 // "ascending" and "descending"
 	Paging Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
 	Items []string `json:"items" check:"place"`
@@ -233,13 +229,10 @@ type Webhook struct {
 	Encoding string `json:"encoding" check:"form json query"`
 	// Params lists, by concept, the names that a parameter may have. In a JSON body a name may be a path. The concept "json"
 	// lists the parameters that may hold a message in the shape of the platform.
-	Params map[string][]string `json:"params" check:"name"`
-	// Events lists paths at which a JSON body may hold one event or a list of events. The first path that has any counts. "" is the body
-	// itself, and so is an empty list. Paths after "" count only if the body is not an event by itself.
-	Events []string `json:"events" check:"place"`
-	// Layouts lists further layouts of times, as in package time.
-	Layouts []string `json:"layouts" check:"layout"`
-	Zone    string   `json:"zone" check:"zone"`
+	Params  map[string][]string `json:"params" check:"name"`
+	Events  []string            `json:"events" check:"place"`
+	Layouts []string            `json:"layouts" check:"layout"`
+	Zone    string              `json:"zone" check:"zone"`
 	// Reply is the response to a call that was handled.
 	Reply Reply `json:"reply"`
 }
@@ -254,7 +247,6 @@ type Reply struct {
 type Delivery struct {
 	Webhook
 	// Statuses lists, by status, its words and integers, in any case, and prefixes of words.
-	Statuses map[string][]string `json:"statuses" check:"word"`
-	// Placeholders holds, by concept, the text that the service replaces in a callback URL; "" means that it has no such placeholder.
-	Placeholders map[string]string `json:"placeholders" check:"placeholder"`
+	Statuses     map[string][]string `json:"statuses" check:"word"`
+	Placeholders map[string]string   `json:"placeholders" check:"optional"`
 }

@@ -32,7 +32,7 @@ func readBody(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	defer resp.Body.Close() //nolint:errcheck // nothing can be done about it
 	switch {
 	case resp.StatusCode == http.StatusSwitchingProtocols:
-		return nil, nil // what follows is no body, and no context ends reading it
+		return nil, nil // what follows is not a body, and no context ends reading it
 	case !isSuccess(resp.StatusCode):
 		return readErrorBody(resp, buffer)
 	case resp.ContentLength > limit:

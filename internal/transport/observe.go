@@ -25,7 +25,7 @@ func (observe Observe) begin(ctx context.Context, step Step, attempt int) (conte
 	return observe(ctx, step, attempt)
 }
 
-// openStep is a step that has begun and not ended. The zero value is no step.
+// openStep is a step that has begun and not ended. The zero value is not a step.
 type openStep struct{ end func(Outcome) }
 
 // begin begins a step, and returns its context.

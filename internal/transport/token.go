@@ -29,7 +29,7 @@ func (t *token) isValid(now time.Time) bool { return t != nil && now.Before(t.ex
 
 type fetch struct {
 	done chan struct{}
-	err  error // nil if the context of the fetching call ended, which is no failure for the calls that wait
+	err  error // nil if the context of the fetching call ended, which is not a failure for the calls that wait
 }
 
 // NewTokenSource returns a TokenSource that issues tokens by fetch. A token with a zero expiry does not expire.

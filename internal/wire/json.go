@@ -118,7 +118,7 @@ func hasEscape(raw []byte, escape string) bool {
 			return false
 		}
 		backslashes := len(before) - len(bytes.TrimRight(before, `\`))
-		if backslashes%2 == 0 { // the backslash of the escape is no escaped one
+		if backslashes%2 == 0 { // the backslash of the escape is not escaped itself
 			return true
 		}
 		raw = after

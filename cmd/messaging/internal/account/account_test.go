@@ -774,7 +774,7 @@ func TestFindEndsWithVerdict(t *testing.T) {
 	assert.Regexp(t, `(?m)^errorCode +200101$`, out)
 	out, _, status := s.run("find", "unpriced")
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Regexp(t, `(?m)^readError +messaging: .* Price is no decimal number`, out)
+	assert.Regexp(t, `(?m)^readError +messaging: .* Price is not a decimal number`, out)
 }
 
 // TestListShowsVerdicts: a program or a spreadsheet can leave out messages that were not accepted.
