@@ -78,8 +78,7 @@ func showPage(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(page)
 }
 
-// serveUntilEnd serves until the context ends, and then waits for the requests under way. It does not wait for sends and lookups in the
-// background: their codes are in memory, and end with the program.
+// serveUntilEnd serves until the context ends, and then waits for the requests under way.
 func serveUntilEnd(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{ // docs/webhooks.md has more limits
 		Handler:           http.MaxBytesHandler(handler, 1<<20),
