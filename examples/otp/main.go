@@ -69,8 +69,7 @@ type otp struct {
 	http.ServeMux
 
 	client   *messaging.Client
-	once     *messaging.Client // without retries, so that it falls back at once while chat app 2 is down
-	callback string            // where the service reports delivery
+	callback string // where the service reports delivery
 	codes    *codes
 	logger   *slog.Logger // tests set it
 
@@ -78,13 +77,10 @@ type otp struct {
 	logIn func(w http.ResponseWriter, number string)
 }
 
-// newOTP returns an otp that sends with a client, and whose callbacks the service reaches at a URL.
+// newOTP returns an otp that sends with a client, and whose callbacks the service reaches at a URL. It does not retry, so that it falls back at once
+// while chat app 2 is down.
 func newOTP(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*otp, error) {
-	client, err := client.With(messaging.WithTimeout(attemptTimeout))
-	if err != nil {
-		return nil, err
-	}
-	once, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	client, err := client.With(messaging.WithTimeout(attemptTimeout), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +88,7 @@ func newOTP(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (
 	if err != nil {
 		return nil, err
 	}
-	o := &otp{client: client, once: once, callback: callback, codes: newCodes(), logger: slog.Default()}
+	o := &otp{client: client, callback: callback, codes: newCodes(), logger: slog.Default()}
 	o.logIn = func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNoContent) }
 	o.HandleFunc("POST /codes", o.send)
 	o.HandleFunc("POST /codes/verify", o.verify)
@@ -123,7 +119,7 @@ func (o *otp) deliver(ctx context.Context, sent code) error {
 }
 
 func (o *otp) sendChat(ctx context.Context, sent code) error {
-	_, err := o.once.ChatApp2.Send(ctx, chatapp2.Message{
+	_, err := o.client.ChatApp2.Send(ctx, chatapp2.Message{
 		To: sent.to, ReferenceID: sent.reference, CallbackURL: o.callback, TTL: validFor,
 		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
 			chatapp2.Body(sent.digits),
