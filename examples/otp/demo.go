@@ -21,12 +21,8 @@ func runDemo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := newReceiver()
-	if err != nil {
-		return err
-	}
 	server := httptest.NewUnstartedServer(nil) // serve has an http.Server with limits
-	o, err := newOTP(client, hooks, "http://"+server.Listener.Addr().String())
+	o, err := newOTP(client, "http://"+server.Listener.Addr().String())
 	if err != nil {
 		return err
 	}

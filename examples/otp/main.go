@@ -77,10 +77,14 @@ type otp struct {
 	logIn func(w http.ResponseWriter, number string)
 }
 
-// newOTP returns an otp that sends with a client, and whose callbacks the service reaches at a URL. It does not retry, so that it falls back at once
-// while chat app 2 is down.
-func newOTP(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*otp, error) {
+// newOTP returns an otp that sends with a client, and which the service reaches at a URL. It does not retry, so that it falls back at once while
+// chat app 2 is down.
+func newOTP(client *messaging.Client, baseURL string) (*otp, error) {
 	client, err := client.With(messaging.WithTimeout(attemptTimeout), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := newReceiver()
 	if err != nil {
 		return nil, err
 	}

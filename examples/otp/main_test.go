@@ -40,10 +40,8 @@ func serveFor(t *testing.T, serviceURL, token string, options ...messaging.Optio
 	t.Helper()
 	client, err := messaging.NewClient(serviceURL, append(options, messaging.WithToken(token))...)
 	require.NoError(t, err)
-	hooks, err := newReceiver()
-	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)
-	o, err = newOTP(client, hooks, "http://"+server.Listener.Addr().String())
+	o, err = newOTP(client, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
 	server.Config.Handler = o
 	server.Start()
@@ -143,10 +141,8 @@ func TestCallbackURL(t *testing.T) {
 	t.Parallel()
 	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"))
 	require.NoError(t, err)
-	hooks, err := newReceiver()
-	require.NoError(t, err)
 	for _, base := range []string{"https://login.example.com", "https://login.example.com/"} {
-		o, err := newOTP(client, hooks, base)
+		o, err := newOTP(client, base)
 		require.NoError(t, err)
 		assert.Contains(t, o.callback, "https://login.example.com/hooks/delivery?", base)
 	}
@@ -713,9 +709,7 @@ func TestResponseComesInTime(t *testing.T) {
 		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
 			messaging.WithHTTPClient(&http.Client{Transport: hanging}))
 		require.NoError(t, err)
-		hooks, err := newReceiver()
-		require.NoError(t, err)
-		o, err := newOTP(client, hooks, "https://otp.example.com")
+		o, err := newOTP(client, "https://otp.example.com")
 		require.NoError(t, err)
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/codes", strings.NewReader("to=%2B639171234567&request="+rand.Text()))
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -35,16 +35,12 @@ func serve(ctx context.Context, out io.Writer) error {
 	if publicURL == "" && !isOnThisMachine(os.Getenv("MESSAGING_BASE_URL")) {
 		return errors.New("OTP_URL is not set; want the URL where the service calls this program, such as https://login.example.com")
 	}
-	hooks, err := newReceiver()
-	if err != nil {
-		return err
-	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("OTP_ADDRESS"), "127.0.0.1:8090"))
 	if err != nil {
 		return err
 	}
 	home := "http://" + listener.Addr().String()
-	o, err := newOTP(client, hooks, cmp.Or(publicURL, home))
+	o, err := newOTP(client, cmp.Or(publicURL, home))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
