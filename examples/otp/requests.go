@@ -52,7 +52,7 @@ func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = io.WriteString(w, added.challenge) //nolint:gosec // add made it
+	_, _ = io.WriteString(w, added.challenge)
 }
 
 // refuse responds to the last error of a code that did not go out, by the table of docs/sending.md#errors.
@@ -87,7 +87,8 @@ func (o *otp) showStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = fmt.Fprintln(w, status)
+	w.Header().Set("Content-Type", "text/plain")
+	_, _ = fmt.Fprintln(w, status) //nolint:gosec // one of the constants
 }
 
 // verify checks the code in the form.
