@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"sync"
 	"time"
@@ -12,67 +13,22 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// code is a one-time code. It goes out in one message over chat app 2 and in at most one SMS.
+// code is a one-time code.
 type code struct {
 	challenge string // ID that the page must know to try the code
-	request   string // ID that the page made up for its request, or ""
+	request   string // ID that the page made up for its request
 	to        string
 	digits    string
 	expires   time.Time
 	tries     int
-	chat      *message
-	sms       *message // nil until the SMS begins
-	isUnsent  bool     // it provably did not go out in either message
+	reference string         // ID of the last message with the code, for the service and its delivery reports
+	status    webhook.Status // of that message; StatusUnknown until the send or a delivery report says more
 }
 
-// message is a message with a code.
-type message struct {
-	reference string         // ID that the service and its delivery reports know
-	id        string         // the service's ID, or "": a delivery report may have it in place of the reference
-	status    webhook.Status // StatusUnknown until the send, a lookup or a delivery report says more
-	isMissing bool           // the service did not list it after an unknown outcome
-}
+// statusNotSent is the status of a code that provably went out over neither channel.
+const statusNotSent webhook.Status = "not sent"
 
-func newMessage() *message { return &message{reference: "code-" + rand.Text()} }
-
-func (sent *code) messages() []*message {
-	if sent.sms == nil {
-		return []*message{sent.chat}
-	}
-	return []*message{sent.chat, sent.sms}
-}
-
-// last returns the last message.
-func (sent *code) last() *message {
-	if sent.sms == nil {
-		return sent.chat
-	}
-	return sent.sms
-}
-
-// statusNotListed is the status, for the page, of a message that the service did not list: it probably did not go out. A delivery report may still come.
-const statusNotListed webhook.Status = "not listed"
-
-// shownStatus returns the status for the page.
-func (m *message) shownStatus() webhook.Status {
-	if m.status == webhook.StatusUnknown && m.isMissing {
-		return statusNotListed
-	}
-	return m.status
-}
-
-// setStatus sets the status, unless there is a later one: the result of a send and delivery reports come in any order.
-func (m *message) setStatus(status webhook.Status) {
-	if status.Supersedes(m.status) {
-		m.status = status
-	}
-}
-
-// isOf reports whether a delivery report is about the message. It may have only one of the two IDs.
-func (m *message) isOf(report webhook.DeliveryReport) bool {
-	isSameID := report.ID != "" && report.ID == m.id
-	return isSameID || report.ReferenceID == m.reference
-}
+func newReference() string { return "code-" + rand.Text() }
 
 // codes are the codes of the last five minutes. examples/apps/otp keeps them in a database.
 type codes struct {
@@ -95,7 +51,7 @@ var (
 func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forgetExpired()
+	maps.DeleteFunc(c.byChallenge, func(_ string, sent *code) bool { return c.isExpired(sent) })
 	attempts := 0
 	sentCodes := 0 // attempts that may have gone out
 	for _, sent := range c.byChallenge {
@@ -103,10 +59,10 @@ func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 			continue
 		}
 		attempts++
-		if sent.isUnsent {
+		if sent.status == statusNotSent {
 			continue
 		}
-		if request != "" && sent.request == request {
+		if sent.request == request {
 			return *sent, false, nil
 		}
 		sentCodes++ // even if a report says that it failed: the report may be wrong, and the code costs
@@ -114,37 +70,33 @@ func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	if sentCodes >= maxCodes || attempts >= maxAttempts {
 		return code{}, false, errTooMany
 	}
-	added = c.newCode(to, request)
-	stored := added
-	c.byChallenge[added.challenge] = &stored
-	return added, true, nil
-}
-
-// forgetExpired deletes the codes that have expired.
-func (c *codes) forgetExpired() {
-	for challenge, sent := range c.byChallenge {
-		if !c.now().Before(sent.expires) {
-			delete(c.byChallenge, challenge)
-		}
-	}
-}
-
-// newCode returns a code with six random digits.
-func (c *codes) newCode(to, request string) code {
 	digits, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
-	return code{
+	stored := &code{
 		challenge: rand.Text(), request: request, to: to, digits: fmt.Sprintf("%06d", digits),
-		expires: c.now().Add(validFor), chat: newMessage(),
+		expires: c.now().Add(validFor), reference: newReference(),
 	}
+	c.byChallenge[stored.challenge] = stored
+	return *stored, true, nil
+}
+
+func (c *codes) isExpired(sent *code) bool { return !c.now().Before(sent.expires) }
+
+// find returns the code of a challenge, or errInvalid if it may not be tried.
+func (c *codes) find(challenge string) (*code, error) {
+	sent, isKnown := c.byChallenge[challenge]
+	if !isKnown || c.isExpired(sent) || sent.tries >= maxTries {
+		return nil, errInvalid
+	}
+	return sent, nil
 }
 
 // use returns the number to which the code of a challenge was sent, if the digits match it. The code is then used up.
 func (c *codes) use(challenge, digits string) (number string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byChallenge[challenge]
-	if !isKnown || !c.isValid(sent) {
-		return "", errInvalid
+	sent, err := c.find(challenge)
+	if err != nil {
+		return "", err
 	}
 	sent.tries++
 	if subtle.ConstantTimeCompare([]byte(sent.digits), []byte(digits)) == 0 {
@@ -154,139 +106,40 @@ func (c *codes) use(challenge, digits string) (number string, err error) {
 	return sent.to, nil
 }
 
-// isValid reports whether a code may be tried.
-func (c *codes) isValid(sent *code) bool {
-	return sent.tries < maxTries && c.now().Before(sent.expires)
-}
-
-// isPending reports whether the code of a challenge may be on its way to a number. An SMS that is not listed is not: the person would wait in vain.
-func (c *codes) isPending(challenge, to string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	sent, isKnown := c.byChallenge[challenge]
-	if !isKnown || sent.to != to {
-		return false
-	}
-	return c.isValid(sent) && sent.last().shownStatus() == webhook.StatusUnknown
-}
-
-// status returns the status of the last message with the code of a challenge for the page, or errInvalid if the code is no longer valid.
+// status returns the status of the code of a challenge, or errInvalid if it is no longer valid.
 func (c *codes) status(challenge string) (webhook.Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byChallenge[challenge]
-	if !isKnown || !c.isValid(sent) {
-		return webhook.StatusUnknown, errInvalid
+	sent, err := c.find(challenge)
+	if err != nil {
+		return webhook.StatusUnknown, err
 	}
-	return sent.last().shownStatus(), nil
+	return sent.status, nil
 }
 
-// beginSMS begins the SMS with the code of a challenge. isFirst is false if it has begun before, or if the code is not valid or was given up.
-func (c *codes) beginSMS(challenge string) (begun code, isFirst bool) {
+// beginSMS returns the reference ID for the SMS with the code of a challenge. From now on, reports on its chat message, which did not go out, do
+// not count.
+func (c *codes) beginSMS(challenge string) (reference string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byChallenge[challenge]
-	if !isKnown || !c.isValid(sent) || sent.isUnsent {
-		return code{}, false
-	}
-	if sent.sms != nil {
-		return code{}, false
-	}
-	sent.sms = newMessage() // a code never loses it, so there is one SMS
-	return *sent, true
-}
-
-// setUnsent notes that a code provably did not go out over any channel. No SMS goes out for it from now on.
-func (c *codes) setUnsent(challenge string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	reference = newReference()
 	if sent, isKnown := c.byChallenge[challenge]; isKnown {
-		sent.isUnsent = true
+		sent.reference = reference
+		sent.status = webhook.StatusUnknown
 	}
+	return reference
 }
 
-// setSent notes that the service took a message, and its ID of the message.
-func (c *codes) setSent(reference, id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if found, isKnown := c.find(reference); isKnown {
-		found.id = id
-		found.setStatus(webhook.StatusSent)
-	}
-}
-
-// setFailed notes that a message did not go out.
-func (c *codes) setFailed(reference string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if found, isKnown := c.find(reference); isKnown {
-		found.setStatus(webhook.StatusFailed)
-	}
-}
-
-// setMissing notes that the service did not list a message. Its status stays unknown, because a delivery report may still come.
-func (c *codes) setMissing(reference string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if found, isKnown := c.find(reference); isKnown {
-		found.isMissing = true
-	}
-}
-
-// statusOf returns the status of a message.
-func (c *codes) statusOf(reference string) webhook.Status {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if found, isKnown := c.find(reference); isKnown {
-		return found.status
-	}
-	return webhook.StatusUnknown
-}
-
-// find finds a message by its reference ID.
-func (c *codes) find(reference string) (found *message, isKnown bool) {
-	for _, sent := range c.byChallenge {
-		for _, m := range sent.messages() {
-			if m.reference == reference {
-				return m, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// report notes what a delivery report says of a message. If a chat message failed, it returns the challenge of its code. A report without a
-// reference ID may come before setSent: then report returns webhook.ErrRetryLater.
-func (c *codes) report(report webhook.DeliveryReport) (failed string, err error) {
+// advance sets the status of the code in a message, unless it has a later one: the result of a send and delivery reports come in any order.
+func (c *codes) advance(reference string, status webhook.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, sent := range c.byChallenge {
-		for _, m := range sent.messages() {
-			if !m.isOf(report) {
-				continue
-			}
-			m.setStatus(report.Status)
-			isFailed := report.Status.Failed() && m.status.Failed() // a failure that comes after a delivery is not a failure
-			if m == sent.chat && isFailed {
-				failed = sent.challenge
-			}
-			return failed, nil
+		if sent.reference != reference {
+			continue
+		}
+		if sent.status == webhook.StatusUnknown || status.Supersedes(sent.status) {
+			sent.status = status
 		}
 	}
-	if report.ReferenceID == "" && c.lacksID() {
-		return "", webhook.RetryLater(callTimeout)
-	}
-	return "", nil // of a code that was forgotten
-}
-
-// lacksID reports whether the service's ID of a message is still to come.
-func (c *codes) lacksID() bool {
-	for _, sent := range c.byChallenge {
-		for _, m := range sent.messages() {
-			if c.isValid(sent) && m.id == "" && m.status == webhook.StatusUnknown {
-				return true
-			}
-		}
-	}
-	return false
 }

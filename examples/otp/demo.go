@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -21,58 +21,42 @@ func runDemo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := newReceiver()
-	if err != nil {
-		return err
-	}
 	server := httptest.NewUnstartedServer(nil) // serve has an http.Server with limits
-	o, err := newOTP(client, hooks, "http://"+server.Listener.Addr().String())
+	o, err := newOTP(client, "http://"+server.Listener.Addr().String())
 	if err != nil {
 		return err
 	}
-	o.reportWithin = time.Second
 	server.Config.Handler = o
 	server.Start()
-	err = demo(ctx, service, o, server.URL)
-	server.Close()      // waits for the requests under way
-	o.background.Wait() // and for their lookups
-	return err
+	defer server.Close()
+	return demo(ctx, service, o)
 }
 
-// demo asks for two codes, the second with a slow response, and enters each.
-func demo(ctx context.Context, service *messagingtest.Server, o *otp, baseURL string) error {
+// demo asks for two codes, and enters each. The second goes to a number without the chat app.
+func demo(ctx context.Context, service *messagingtest.Server, o *otp) error {
 	const number = "+639171234567"
-	for _, fault := range []messagingtest.Fault{{}, messagingtest.FaultSlow(10 * time.Second)} {
+	for _, fault := range []messagingtest.Fault{{}, messagingtest.FaultCode("131026")} {
 		service.Inject(fault, 1)
-		challenge, err := ask(ctx, baseURL, number)
+		form := url.Values{"to": {number}, "request": {rand.Text()}}
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/codes", strings.NewReader(form.Encode()))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		response := httptest.NewRecorder()
+		o.ServeHTTP(response, request)
+		if response.Code != http.StatusAccepted {
+			return errors.New(response.Body.String())
+		}
+		challenge := response.Body.String()
+		message, err := service.WaitFor(ctx, number)
 		if err != nil {
 			return err
 		}
-		if _, err := service.WaitFor(ctx, number); err != nil {
+		service.ReportDelivery(ctx, message.ID, "delivered")
+		status, err := o.codes.status(challenge)
+		if err != nil {
 			return err
 		}
-		o.background.Wait()
-		sent := service.Sent()
-		last := sent[len(sent)-1]
-		_, useErr := o.codes.use(challenge, last.Code())
-		fmt.Println(last.Channel, o.codes.statusOf(last.ReferenceID), "and right:", useErr == nil)
+		_, useErr := o.codes.use(challenge, message.Code())
+		fmt.Println(message.Channel, status, "and right:", useErr == nil)
 	}
 	return nil
-}
-
-// ask asks for a code as a page does, and returns the ID of the challenge.
-func ask(ctx context.Context, baseURL, number string) (string, error) {
-	form := strings.NewReader(url.Values{"to": {number}}.Encode())
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, baseURL+"/codes", form)
-	if err != nil {
-		return "", err
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close() //nolint:errcheck // it is only read
-	challenge, err := io.ReadAll(response.Body)
-	return string(challenge), err
 }

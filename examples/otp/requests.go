@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
@@ -22,21 +21,17 @@ var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 var requestID = regexp.MustCompile(`^[A-Za-z0-9-]{20,64}$`)
 
 // send sends a code to the number in the form. The response is the ID of the challenge, with which the page verifies the code. The page makes up
-// a random ID for the request, such as crypto.randomUUID(): if it repeats the request, it gets the same challenge. A page that asks for another
-// code sends the challenge, because the first code may be on its way. Limit the requests of each address, too: codes cost, and a stranger can use
-// up those of a number.
+// a random ID for the request, such as crypto.randomUUID(): if it repeats the request, it gets the same challenge, and no second code goes out. A
+// page keeps that ID while the outcome is unknown, because the code may be on its way. Limit the requests of each address, too: codes cost, and a
+// stranger can use up those of a number.
 func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 	to := r.PostFormValue("to")
 	if !internationalNumber.MatchString(to) {
 		http.Error(w, "the number must begin with + and the country code, and have digits only", http.StatusBadRequest)
 		return
 	}
-	if challenge := r.PostFormValue("challenge"); o.codes.isPending(challenge, to) {
-		accept(w, challenge)
-		return
-	}
 	request := r.PostFormValue("request")
-	if request != "" && !requestID.MatchString(request) {
+	if !requestID.MatchString(request) {
 		http.Error(w, "the request must have a random ID of 20 to 64 letters, digits and hyphens", http.StatusBadRequest)
 		return
 	}
@@ -46,45 +41,29 @@ func (o *otp) send(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
 		return
 	}
-	if !isNew { // the response to the first request was lost
-		accept(w, added.challenge)
-		return
+	if isNew {
+		// A caller who hangs up must not end the send: its outcome would be unknown.
+		sendErr := o.deliver(context.WithoutCancel(r.Context()), added)
+		if !messaging.MayHaveBeenSent(sendErr) {
+			refuse(w, sendErr)
+			return
+		}
 	}
-	// A caller who hangs up must not end the send: its outcome would be unknown.
-	chatErr, err := o.deliver(context.WithoutCancel(r.Context()), added)
-	if !messaging.MayHaveBeenSent(err) {
-		o.codes.setUnsent(added.challenge)
-		refuse(w, chatErr, err)
-		return
-	}
-	accept(w, added.challenge)
-}
-
-// accept responds with the challenge of a code that was sent or is pending.
-func accept(w http.ResponseWriter, challenge string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = io.WriteString(w, challenge) //nolint:gosec // add made it
+	_, _ = io.WriteString(w, added.challenge)
 }
 
-// refuse responds to the errors of a code that did not go out: the error of the chat message, and the last error. The caller may try again when
-// the first of the channels may take the code. Only the last error says whether the number is wrong: a chat app refuses numbers that get SMS.
-func refuse(w http.ResponseWriter, chatErr, lastErr error) {
-	chatWait, isChatTemporary := waitAfter(chatErr)
-	if chatWait > validFor { // such as a day, for code 131049: the SMS decides
-		isChatTemporary = false
-	}
-	wait, isTemporary := waitAfter(lastErr)
-	if isChatTemporary && (!isTemporary || chatWait < wait) {
-		wait = chatWait
-	}
+// refuse responds to the last error of a code that did not go out, by the table of docs/sending.md#errors.
+func refuse(w http.ResponseWriter, err error) {
+	wait, isTemporary := messaging.Retryable(err)
 	switch {
-	case isTemporary || isChatTemporary:
+	case isTemporary || messaging.IsAccountProblem(err): // the account may be fixed at any time
 		seconds := math.Ceil(max(wait, minRetryAfter).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 		http.Error(w, "the code could not be sent; try again later", http.StatusServiceUnavailable)
-	case isAboutNumber(lastErr):
+	case isAboutNumber(err):
 		http.Error(w, "the code could not be sent; check the number", http.StatusUnprocessableEntity)
 	default:
 		http.Error(w, "the code could not be sent", http.StatusBadGateway)
@@ -100,15 +79,7 @@ func isAboutNumber(err error) bool {
 	return isRefusedNumber || errors.Is(err, messaging.ErrInvalid)
 }
 
-// waitAfter returns how long to wait before a channel may take a code that it did not take. An account may be fixed at any time.
-func waitAfter(err error) (wait time.Duration, isTemporary bool) {
-	if messaging.IsAccountProblem(err) {
-		return 0, true
-	}
-	return messaging.Retryable(err)
-}
-
-// showStatus responds with the status of the code of a challenge. If it failed or is not listed, the page offers another code.
+// showStatus responds with the status of the code of a challenge. If it failed or did not go out, the page offers another one.
 func (o *otp) showStatus(w http.ResponseWriter, r *http.Request) {
 	status, err := o.codes.status(r.PostFormValue("challenge"))
 	if err != nil {
@@ -116,7 +87,8 @@ func (o *otp) showStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = fmt.Fprintln(w, status)
+	w.Header().Set("Content-Type", "text/plain")
+	_, _ = fmt.Fprintln(w, status) //nolint:gosec // one of the constants
 }
 
 // verify checks the code in the form.

@@ -35,16 +35,12 @@ func serve(ctx context.Context, out io.Writer) error {
 	if publicURL == "" && !isOnThisMachine(os.Getenv("MESSAGING_BASE_URL")) {
 		return errors.New("OTP_URL is not set; want the URL where the service calls this program, such as https://login.example.com")
 	}
-	hooks, err := newReceiver()
-	if err != nil {
-		return err
-	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("OTP_ADDRESS"), "127.0.0.1:8090"))
 	if err != nil {
 		return err
 	}
 	home := "http://" + listener.Addr().String()
-	o, err := newOTP(client, hooks, cmp.Or(publicURL, home))
+	o, err := newOTP(client, cmp.Or(publicURL, home))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -78,8 +74,7 @@ func showPage(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(page)
 }
 
-// serveUntilEnd serves until the context ends, and then waits for the requests under way. It does not wait for sends and lookups in the
-// background: their codes are in memory, and end with the program.
+// serveUntilEnd serves until the context ends, and then waits for the requests under way.
 func serveUntilEnd(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{ // docs/webhooks.md has more limits
 		Handler:           http.MaxBytesHandler(handler, 1<<20),
