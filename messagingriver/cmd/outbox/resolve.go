@@ -19,7 +19,7 @@ const resolveHelp = `Decide about messages, which are named by their reference I
 
   sent     the message went out. It becomes completed
   resend   it did not go out; send it again. Only messages that are discarded, cancelled or looked up. A message that has
-           expired with an unknown outcome is cancelled, as by notsent
+           expired with an unknown outcome becomes cancelled, and OnOutcome is called
   notsent  it did not go out, and something else is sent instead. Only messages that are discarded with an unknown outcome. It becomes
            cancelled, and a running process calls OnOutcome with the verdict NotSent: the program may send a fallback. This is final:
            resend does not apply to it any more
