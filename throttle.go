@@ -250,12 +250,24 @@ func (t *throttle) tick(now time.Time) {
 		return
 	}
 	if t.state == throttleSearching || t.state == throttleSteady {
-		state, newRate := t.next(now)
-		t.countQuiet(now) // after next: the rate grows by the quiet periods before this one
-		t.state = state
-		t.setRate(newRate)
+		t.adapt(now)
 	}
 	t.nextPeriod(now)
+}
+
+// adapt sets the state and the rate, in messages a second, that follow from a period of searching or steady.
+func (t *throttle) adapt(now time.Time) {
+	var state throttleState
+	var newRate float64
+	if t.isTooFast() {
+		state, newRate = t.fall(now)
+		t.countAnew(now)
+	} else {
+		state, newRate = t.next(now)
+		t.countQuiet() // after next: the rate grows by the quiet periods before this one
+	}
+	t.state = state
+	t.setRate(newRate)
 }
 
 func (t *throttle) nextPeriod(now time.Time) {
@@ -263,12 +275,9 @@ func (t *throttle) nextPeriod(now time.Time) {
 	t.period = throttleCounts{startedAt: now}
 }
 
-// next returns the state and the rate, in messages a second, that follow from a period of searching or steady. Its cases and those of fall are
-// rows of the table of throttle.
+// next returns the state and the rate that follow from a period that is not too fast. Its cases and those of fall are rows of the table of
+// throttle.
 func (t *throttle) next(now time.Time) (state throttleState, newRate float64) {
-	if t.isTooFast() {
-		return t.fall(now)
-	}
 	limit := t.limit()
 	if t.period.accepted == 0 {
 		return t.state, limit
@@ -299,10 +308,8 @@ func (t *throttle) fall(now time.Time) (state throttleState, newRate float64) {
 }
 
 // countQuiet counts the period if it is quiet: steady and without a throttled response.
-func (t *throttle) countQuiet(now time.Time) {
+func (t *throttle) countQuiet() {
 	switch {
-	case t.isTooFast():
-		t.countAnew(now)
 	case t.period.throttled > 0:
 		t.quietPeriods = 0
 	case t.period.accepted > 0 && t.state == throttleSteady:

@@ -107,7 +107,7 @@ func TestThrottleGivesUpNothingAfterAnAcceptedMessage(t *testing.T) {
 	})
 }
 
-func TestThrottleNext(t *testing.T) {
+func TestThrottleAdapt(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		state    throttleState
@@ -134,9 +134,9 @@ func TestThrottleNext(t *testing.T) {
 			start := time.Now()
 			tt.period.startedAt = start
 			throttle := &throttle{state: tt.state, limiter: rate.NewLimiter(100, 1), losesMessages: tt.loses, period: tt.period}
-			state, newRate := throttle.next(start.Add(throttlePeriod))
-			assert.Equal(t, tt.want, state)
-			assert.InDelta(t, tt.wantRate, newRate, 0.01)
+			throttle.adapt(start.Add(throttlePeriod))
+			assert.Equal(t, tt.want, throttle.state)
+			assert.InDelta(t, tt.wantRate, throttle.limit(), 0.01)
 		})
 	}
 }

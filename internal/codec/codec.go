@@ -8,7 +8,8 @@
 //	rowFormat       (row_format.go)       paths in a row of a listing
 //
 // For each request, Encode turns fields into members, or returns problems (encode.go, list.go). Members become JSON, a form or a query in
-// request_body.go. Extra fields are checked in encode_extra.go, and CheckNames (check.go) checks the names of a contract beforehand.
+// request_body.go, nested by request_tree.go. Extra fields are checked in encode_extra.go, and CheckNames (check.go) checks the names of a
+// contract beforehand.
 //
 // For each response to a send, Decode (response.go) finds the values at all paths in one pass (document.go). Then:
 //
@@ -16,9 +17,9 @@
 //   - Does anything else report a failure? scan.go goes through the whole response by names, which name_kind.go and scan_names.go explain.
 //   - Which ID may it be, if the contract has no path to it? recognize.go asks scan_ids.go.
 //
-// For each page of a listing, List.Decode (page.go) reads the rows in the same pass (rows.go). hints.go looks for a failure outside the rows,
-// page_end.go for the next page (link.go follows links), and page_missing.go for signs of missing rows. list_position.go saves the place in a
-// listing.
+// For each page of a listing, List.Decode (page.go) reads the rows in the same pass (rows.go). hints.go looks for a failure outside the
+// rows. From the evidence of page_evidence.go, page_end.go finds the next page (link.go follows links), and page_missing.go signs of missing
+// rows. list_position.go saves the place in a listing.
 //
 // For each row, row.go finds its values. row_field.go fills the transaction, row_status.go says what became of the message, and row_extra.go
 // keeps the rest.

@@ -41,7 +41,7 @@ func (r *responseFormat) failure(d *document) (f Failure, uncertain string) {
 	}
 	switch {
 	case !isError:
-		uncertain = r.codeFault(d).reason()
+		uncertain = r.codeFault(d)
 	case f.Class == "":
 		uncertain = UnknownCode
 	}
@@ -71,29 +71,14 @@ func (r *responseFormat) firstCode(d *document) (text string, isError bool) {
 	return text, false
 }
 
-// codeFault is why a response without an error code may report an error all the same.
-type codeFault uint8
-
+// Why a response without an error code may report an error all the same.
 const (
-	noFault     codeFault = iota
-	codeMissing           // an error has no code
-	codeInvalid           // something that is not a code is at the place of one
+	codeMissing = "the response holds an error without a code (errors.code)"
+	codeInvalid = "the response holds something that is not a code at the place of an error code (errors.code)"
 )
 
-// reason returns the fault as text, or "".
-func (f codeFault) reason() string {
-	switch f {
-	case codeMissing:
-		return "the response holds an error without a code (errors.code)"
-	case codeInvalid:
-		return "the response holds something that is not a code at the place of an error code (errors.code)"
-	default:
-		return ""
-	}
-}
-
-// codeFault returns the first fault at the places of error codes.
-func (r *responseFormat) codeFault(d *document) codeFault {
+// codeFault returns the first fault at the places of error codes: codeMissing, codeInvalid, or "" if there is none.
+func (r *responseFormat) codeFault(d *document) string {
 	for _, c := range r.codes {
 		switch {
 		case r.reportsWithoutCode(d, c):
@@ -102,7 +87,7 @@ func (r *responseFormat) codeFault(d *document) codeFault {
 			return codeInvalid
 		}
 	}
-	return noFault
+	return ""
 }
 
 // reportsWithoutCode reports whether the object around the place of a code reports an error and has no code.

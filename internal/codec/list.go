@@ -31,7 +31,7 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	known := compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused)
 	l := &List{reader: newReader(t, &op.Read, target, pair), op: op}
 	l.responses = compileResponseFormat(byConcept, op.Items, op.Items, known, &t.Errors)
-	l.row = compileRowFormat(t, op, lastRow, l.zone)
+	l.row = compileRowFormat(t, op, known, lastRow, l.zone)
 	contract, _ := wire.Encode(op) // a table is JSON
 	l.contract = string(contract)
 	for concept, name := range op.Params {

@@ -23,7 +23,7 @@ type message struct {
 func (f *messageFormat) readMessage(d *document) message {
 	failure, uncertainCode := f.failure(d)
 	id := f.findID(d)
-	m := message{status: f.readStatus(d), hasIDValue: d.hasAny(f.slots["id"])}
+	m := message{status: f.readStatus(d), hasIDValue: d.hasAny(f.fields.id)}
 	m.Failure = failure
 	m.Status = m.status.text
 	m.isAccepted = f.hasNoIDs() && m.status.anyAccepts
@@ -81,14 +81,14 @@ func (f *messageFormat) useStatusAsCode(m *message) {
 // readFields reads the fields of a message, whether the response accepts it or not.
 func (f *messageFormat) readFields(r *Response, d *document, id foundID) {
 	r.ID = id.id
-	parts, _ := wholeInt(d.first(f.slots["parts"]))
+	parts, _ := wholeInt(d.first(f.fields.parts))
 	r.Parts = max(parts, 0)
-	r.RequestID = cmp.Or(d.first(f.slots["request"]), r.Failure.RequestID)
-	r.ReferenceID = d.first(f.slots["reference"])
-	r.Operator = d.first(f.slots["operator"])
+	r.RequestID = cmp.Or(d.first(f.fields.request), r.Failure.RequestID)
+	r.ReferenceID = d.first(f.fields.reference)
+	r.Operator = d.first(f.fields.operator)
 	f.readMoney(r, d)
-	r.addReferences(d, f.slots["reference"])
-	r.addRecipients(d, f.slots["to"])
+	r.addReferences(d, f.fields.reference)
+	r.addRecipients(d, f.fields.recipient)
 	if id.path >= 0 {
 		r.addReferences(d, f.adjacent[id.path].references)
 		r.addRecipients(d, f.adjacent[id.path].recipients)
@@ -97,16 +97,16 @@ func (f *messageFormat) readFields(r *Response, d *document, id foundID) {
 
 // readMoney reads the amounts of money. A text that is not an amount is left out.
 func (f *messageFormat) readMoney(r *Response, d *document) {
-	unitCost, unitCurrency, _ := amountOf(d.first(f.slots["unitCost"]), f.op.Scale)
-	cost, currency, _ := amountOf(d.first(f.slots["cost"]), f.op.Scale)
-	balance, _, _ := amountOf(d.first(f.slots["balance"]), f.op.Scale)
+	unitCost, unitCurrency, _ := amountOf(d.first(f.fields.unitCost), f.op.Scale)
+	cost, currency, _ := amountOf(d.first(f.fields.cost), f.op.Scale)
+	balance, _, _ := amountOf(d.first(f.fields.balance), f.op.Scale)
 	r.UnitCost = unitCost
 	r.Cost = cost
 	r.Balance = balance
-	r.Currency = cmp.Or(d.first(f.slots["currency"]), currency, unitCurrency)
+	r.Currency = cmp.Or(d.first(f.fields.currency), currency, unitCurrency)
 }
 
-func (f *messageFormat) hasNoIDs() bool { return len(f.slots["id"]) == 0 }
+func (f *messageFormat) hasNoIDs() bool { return len(f.fields.id) == 0 }
 
 // foundID is the ID of the message in a response.
 type foundID struct {
@@ -120,10 +120,10 @@ type foundID struct {
 // findID finds the ID at the paths of the contract. It skips values that are no ID, such as a state.
 func (f *messageFormat) findID(d *document) foundID {
 	if f.hasNoIDs() {
-		return foundID{path: slices.IndexFunc(f.slots["status"], d.has)}
+		return foundID{path: slices.IndexFunc(f.fields.status, d.has)}
 	}
 	found := foundID{path: -1}
-	for i, slot := range f.slots["id"] {
+	for i, slot := range f.fields.id {
 		if !d.has(slot) {
 			continue
 		}
@@ -173,7 +173,7 @@ type statusWord struct {
 
 // readStatus reads the words at the paths of the status.
 func (f *messageFormat) readStatus(d *document) (found status) {
-	for i, slot := range f.slots["status"] {
+	for i, slot := range f.fields.status {
 		isWord := d.values[slot].IsScalar()
 		isWholeDocument := slot == root && !isWord
 		if !d.has(slot) || isWholeDocument {

@@ -97,7 +97,7 @@ func (d *document) readElement(w *jsonscan.Walker, first *jsonscan.Node, below [
 
 // outcomesIn returns the slots of the IDs, statuses and error codes at a node and below it.
 func (f *messageFormat) outcomesIn(n *jsonscan.Node) []int {
-	outcomes := slices.Concat(f.slots["id"], f.slots["status"])
+	outcomes := slices.Concat(f.fields.id, f.fields.status)
 	for _, code := range f.codes {
 		outcomes = append(outcomes, code.slot)
 	}

@@ -12,11 +12,37 @@ import (
 type messageFormat struct {
 	responseFormat
 
+	fields   messageSlots
 	op       *table.Send
 	section  string          // of the contract
 	lists    []*messageList  // the outermost ones
 	adjacent []adjacentSlots // for each path of the ID or, if the contract has no IDs, of the status
 	buffers  sync.Pool       // of the values in a response
+}
+
+// messageSlots are the slots of each concept of a sent message, in the order of preference. Each response asks for all of them, so that they are
+// looked up once.
+type messageSlots struct {
+	id, status, request, reference, recipient, operator, parts []int
+
+	unitCost, cost, balance, currency []int
+}
+
+// slotsOfMessage looks up the slots of each concept.
+func slotsOfMessage(byConcept map[string][]int) messageSlots {
+	return messageSlots{
+		id:        byConcept["id"],
+		status:    byConcept["status"],
+		request:   byConcept["request"],
+		reference: byConcept["reference"],
+		recipient: byConcept["to"],
+		operator:  byConcept["operator"],
+		parts:     byConcept["parts"],
+		unitCost:  byConcept["unitCost"],
+		cost:      byConcept["cost"],
+		balance:   byConcept["balance"],
+		currency:  byConcept["currency"],
+	}
 }
 
 // adjacentSlots are the slots of references and recipients in the object that names the message, where the contract does not look for them.
@@ -31,6 +57,7 @@ func compileMessageFormat(t *table.Table, op *table.Send, section string) *messa
 		op:             op,
 		section:        section,
 	}
+	f.fields = slotsOfMessage(f.slots)
 	f.compileAdjacent(byConcept)
 	f.compileLists()
 	return f

@@ -17,7 +17,8 @@ type idFormats struct {
 	byPath map[string]*messageFormat
 }
 
-// SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if no overlay names response.id.
+// SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if the contract has just the
+// default paths of response.id.
 func (s *Send) SeekIDs(t *table.Table) {
 	compile := func(path string) *messageFormat {
 		op := *s.op

@@ -34,12 +34,16 @@ type column struct {
 	slots   []int    // of these paths
 }
 
-func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rowFormat {
+func compileRowFormat(t *table.Table, op *table.List, known *vocabulary, cursor []string, zone *time.Location) *rowFormat {
 	byConcept := maps.Clone(op.Record)
 	byConcept[table.LastRow] = cursor
 	f := &rowFormat{
-		paths: compilePaths(byConcept), only: map[int][]string{}, op: op, zone: zone, statuses: t.WebhookDelivery.Statuses,
-		vocabulary: compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused),
+		paths:      compilePaths(byConcept),
+		only:       map[int][]string{},
+		op:         op,
+		zone:       zone,
+		statuses:   t.WebhookDelivery.Statuses,
+		vocabulary: known,
 	}
 	f.cursor = f.paths.slots[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {

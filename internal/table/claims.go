@@ -48,10 +48,13 @@ func (s *Send) displaceDefaults(defaults *Send, pair KeyPair) {
 
 func (l *List) displaceDefaults(defaults *List, pair KeyPair) {
 	c := newClaims(&l.Operation, pair)
-	essential := []string{l.Paging.By}
+	essential := l.essentialParams()
 	l.claimNames(c, l.Params, defaults.Params, essential)
 	l.displaceNames(c, l.Params, essential)
 }
+
+// essentialParams returns the concept without which every request gets the first page.
+func (l *List) essentialParams() []string { return []string{l.Paging.By} }
 
 // displaceDefaults removes from each default list the names that a list of the overlay claims, except for its first name.
 func (w Webhook) displaceDefaults(defaults Webhook) {
@@ -188,7 +191,7 @@ func (o *Operation) Displaced(concept string) string { return o.displaced[concep
 func (s *Send) GivesWay(concept string) bool { return !s.isClaimed(concept, essentialFields) }
 
 // GivesWay reports whether the name of a parameter gives way to the same name in a user's Extra, if the options leave it out.
-func (l *List) GivesWay(concept string) bool { return !l.isClaimed(concept, []string{l.Paging.By}) }
+func (l *List) GivesWay(concept string) bool { return !l.isClaimed(concept, l.essentialParams()) }
 
 // ConstantsGiveWay reports whether the constants of a field are defaults, so that they give way to a user's Extra.
 func (s *Send) ConstantsGiveWay(concept string) bool {

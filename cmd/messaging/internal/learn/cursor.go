@@ -30,8 +30,14 @@ func (p *pageMembers) learnCursor() error {
 
 // nextCursor returns the member of the line next, or else the member with the name of the cursor of a next page. Without such a member it returns
 // the zero leaf. If the request has no parameter with a cursor, the line next may mean the number of a page, so that the name decides there, too.
+//
+// If the request has such a parameter, a member that has only the name must have a value, too: with a null the example shows no next page, and the
+// cursor may be in another member.
 func (p *pageMembers) nextCursor(parameter string) leaf {
-	isNext := isNextCursor
+	isNext := func(at leaf) bool {
+		showsCursor := at.word != "" || parameter == ""
+		return isNextCursor(at) && showsCursor
+	}
 	if named := p.names["next"]; len(named) > 0 {
 		isNext = func(at leaf) bool {
 			isByCursor := parameter != "" || isNextCursor(at)

@@ -102,6 +102,13 @@ func TestLearnCursorNeedsNext(t *testing.T) {
 	assert.Nil(t, at(got, "sms.list", "paging"))
 	assert.Contains(t, at(got, "sms.list", "paging//"), "not learned: if cursor is the cursor of a page, add the line cursor: and its value")
 
+	for _, value := range []string{"null", `""`} {
+		got, err = learnObject(t, "=== row\nid: h-1\n"+request+`{"rows": [{"messageId": "h-1"}], "next_cursor": `+value+`}`)
+		require.NoError(t, err)
+		assert.Nil(t, at(got, "sms.list", "paging"), value)
+		assert.Contains(t, at(got, "sms.list", "paging//"), "not learned: if cursor is the cursor of a page, add the line cursor: and its value")
+	}
+
 	for member, value := range map[string]string{"nextToken": `"c-2"`, "next_cursor": "null", "nextCursor": `""`} {
 		got, err = learnObject(t, "=== row\nid: h-1\n\n"+`{"rows": [{"messageId": "h-1"}], "`+member+`": `+value+`}`)
 		require.NoError(t, err)
