@@ -189,10 +189,19 @@ func newReceipt(call *wire.Call, out *transport.Outcome, r *codec.Response) Rece
 		raw, _ = json.Marshal(string(raw)) // a string can always be encoded
 	}
 	return Receipt{
-		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
-		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
-		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator, Status: r.Status,
-		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: raw,
+		ID:          r.ID,
+		RequestID:   cmp.Or(r.RequestID, headerRequestID(out.Header)),
+		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID),
+		Parts:       r.Parts,
+		UnitCost:    r.UnitCost,
+		Cost:        r.Cost,
+		Balance:     r.Balance,
+		Currency:    r.Currency,
+		Operator:    r.Operator,
+		Status:      r.Status,
+		Attempts:    out.Attempts,
+		StatusCode:  out.StatusCode,
+		Raw:         raw,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // readJSON returns the events of a JSON body, by the rules above. The buffer is that of read.
 func (f *fields) readJSON(req *request, buffer []event) ([]event, error) {
-	list, err := f.listIn(req.json)
+	list, err := f.callback.listIn(req.json)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (f *fields) readJSON(req *request, buffer []event) ([]event, error) {
 		return f.readList(list, buffer)
 	}
 	body := *f
-	body.readObject(f.withoutSecrets(req.json, req.members))
+	body.readObject(f.callback.withoutSecrets(req.json, req.members))
 	if body.isEvent() { // rule 3
 		return body.appendEvents(buffer)
 	}
@@ -81,18 +81,18 @@ const maxCopies = 16
 // is the first.
 func (f *fields) readList(list []json.RawMessage, buffer []event) (events []event, problem error) {
 	if len(list) > maxEvents {
-		return nil, f.refuse(ErrTooLarge)
+		return nil, f.callback.refuse(ErrTooLarge)
 	}
 	copies := len(list) * len(f.params) // each event has the parameters around the list in its Params
-	if copies > maxCopies*f.receiver.maxParams {
-		return nil, f.refuse(ErrTooLong)
+	if copies > maxCopies*f.callback.receiver.maxParams {
+		return nil, f.callback.refuse(ErrTooLong)
 	}
 	events = buffer
 	for _, raw := range list {
 		var err error
 		events, err = f.readElement(raw, events)
 		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
-			return nil, f.refuse(ErrTooLarge)
+			return nil, f.callback.refuse(ErrTooLarge)
 		}
 		problem = cmp.Or(problem, err)
 	}
@@ -102,10 +102,10 @@ func (f *fields) readList(list []json.RawMessage, buffer []event) (events []even
 // readElement appends the events of one element of a list.
 func (f *fields) readElement(raw json.RawMessage, events []event) ([]event, error) {
 	if !isObject(raw) {
-		return events, f.refuse(ErrUnreadable)
+		return events, f.callback.refuse(ErrUnreadable)
 	}
 	element := f.newElement()
-	element.readObject(f.withoutSecrets(raw, objectOf(raw)))
+	element.readObject(f.callback.withoutSecrets(raw, objectOf(raw)))
 	element.compareOuter()
 	return element.appendEvents(events)
 }
@@ -128,13 +128,13 @@ func (f *fields) newElement() fields {
 // compareOuter compares the parameters around a list of events with one of them. They set no field, but can contradict the event.
 func (f *fields) compareOuter() {
 	for _, p := range f.params[:f.outer] {
-		for _, b := range f.bindings[p.Name] {
+		for _, b := range f.callback.bindings[p.Name] {
 			value := f.value(b.concept)
 			isSilent := value == "" || !isName(p.Value)
 			switch {
 			case isSilent || !b.concept.identifies():
 			case b.concept == conceptStatus:
-				f.hasConflict = f.hasConflict || !f.receiver.sameStatus(value, p.Value)
+				f.hasConflict = f.hasConflict || !f.callback.receiver.sameStatus(value, p.Value)
 			default:
 				f.hasConflict = f.hasConflict || conflicts(value, p.Value)
 			}
@@ -151,9 +151,9 @@ type innerEvents struct {
 
 // readInner looks for events at the paths of rule 4.
 func (f *fields) readInner(body []byte) (inner innerEvents) {
-	values, repeats := f.innerPaths.find(body)
+	values, repeats := f.callback.innerPaths.find(body)
 	if repeats { // to read one list would lose the other
-		return innerEvents{loss: f.refuse(ErrUnreadable)}
+		return innerEvents{loss: f.callback.refuse(ErrUnreadable)}
 	}
 	for _, value := range values {
 		if !isList(value) && !isObject(value) {
@@ -166,7 +166,7 @@ func (f *fields) readInner(body []byte) (inner innerEvents) {
 			return inner
 		}
 		inner.refusal = cmp.Or(inner.refusal, err)
-		if !f.isDetail(value) {
+		if !f.callback.isDetail(value) {
 			inner.loss = cmp.Or(inner.loss, err)
 		}
 	}
@@ -180,7 +180,7 @@ func (f *fields) isEvent() bool {
 	switch {
 	case body.holdsItems() && (len(body.statuses) > 0 || body.hasSender()):
 		return true
-	case f.name == CallbackDelivery:
+	case f.callback.name == CallbackDelivery:
 		return f.namesMessage() && f.has(conceptStatus)
 	default:
 		return f.has(conceptFrom)
@@ -189,11 +189,11 @@ func (f *fields) isEvent() bool {
 
 // mayBeWrapper reports whether the parameters of a delivery callback may be those around a report, with an ID of its own and no status.
 func (f *fields) mayBeWrapper() bool {
-	if f.name != CallbackDelivery {
+	if f.callback.name != CallbackDelivery {
 		return false
 	}
 	isEnvelope := shapeOf(f.bodyJSON) == shapeEnvelope
-	hasKnownStatus := f.receiver.status(f.value(conceptStatus)) != StatusUnknown
+	hasKnownStatus := f.callback.receiver.status(f.value(conceptStatus)) != StatusUnknown
 	return !isEnvelope && !f.namesMessage() && !hasKnownStatus
 }
 

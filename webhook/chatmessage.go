@@ -96,11 +96,11 @@ func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	isAnonymous := f.value(conceptFrom) == ""
 	switch {
 	case e.isTooLarge:
-		return events, f.refuse(ErrTooLarge)
+		return events, f.callback.refuse(ErrTooLarge)
 	case e.isEmpty() && len(e.others) > 0:
 		return f.appendOthers(d, events), nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.refuse(ErrUnhandled)
+		return events, f.callback.refuse(ErrUnhandled)
 	}
 	statuses, isComplete := f.appendStatuses(d, nil)
 	if len(e.messages)+len(statuses) == 0 { // a message in parameters, with JSON of which nothing could be read
@@ -118,7 +118,7 @@ func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	events = append(events, statuses...)
 	events = f.appendOthers(d, events)
 	if !isComplete {
-		return events, f.refuse(ErrNoSender)
+		return events, f.callback.refuse(ErrNoSender)
 	}
 	return events, nil
 }
@@ -134,7 +134,7 @@ func (f *fields) chatMessage(d *decision, one *item) *ChatMessage {
 	at := cmp.Or(flat.value(conceptTime), one.members.word("timestamp"))
 	hasConflict := conflicts(f.id(), one.id) || conflicts(f.value(conceptFrom), one.from)
 	return &ChatMessage{
-		Callback:    f.name,
+		Callback:    f.callback.name,
 		ID:          cmp.Or(flat.id(), one.id),
 		From:        number(cmp.Or(flat.value(conceptFrom), one.from)),
 		To:          number(cmp.Or(flat.value(conceptTo), one.business)),
@@ -146,7 +146,7 @@ func (f *fields) chatMessage(d *decision, one *item) *ChatMessage {
 		Content:     flat.readContent(e, *one),
 		Context:     fill[Context](one.members.get("context")),
 		Referral:    fill[Referral](one.members.get("referral")),
-		ReceivedAt:  f.moment(at),
+		ReceivedAt:  f.callback.moment(at),
 		RawTime:     at,
 		Ambiguous:   d.isAmbiguous || e.hasRepeatsIn(*one) || hasConflict,
 		JSON:        one.raw,

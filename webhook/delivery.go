@@ -64,7 +64,7 @@ type DeliveryReport struct {
 func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
 	if e.isTooLarge {
-		return events, f.refuse(ErrTooLarge)
+		return events, f.callback.refuse(ErrTooLarge)
 	}
 	before := len(events)
 	events, isComplete := f.appendStatuses(d, events)
@@ -72,15 +72,15 @@ func (f *fields) appendReports(d *decision, events []event) ([]event, error) {
 	isAnonymous := f.id() == "" && f.value(conceptReference) == ""
 	switch {
 	case len(e.messages) > 0 && e.shape == shapeEnvelope:
-		return events, f.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
+		return events, f.callback.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
 	case !isComplete:
-		return events, f.refuse(ErrNoMessage)
+		return events, f.callback.refuse(ErrNoMessage)
 	case len(events) > before:
 		return events, nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.refuse(ErrUnhandled)
+		return events, f.callback.refuse(ErrUnhandled)
 	case isAnonymous:
-		return events, f.refuse(ErrNoMessage)
+		return events, f.callback.refuse(ErrNoMessage)
 	default:
 		return append(events, f.report(d)), nil
 	}
@@ -94,9 +94,9 @@ func (f *fields) report(d *decision) *DeliveryReport {
 		From:        number(f.value(conceptFrom)),
 		To:          number(f.value(conceptTo)),
 		Kind:        f.value(conceptKind),
-		Status:      f.receiver.status(f.value(conceptStatus)),
+		Status:      f.callback.receiver.status(f.value(conceptStatus)),
 		RawStatus:   f.value(conceptStatus),
-		StatusAt:    f.moment(f.value(conceptTime)),
+		StatusAt:    f.callback.moment(f.value(conceptTime)),
 		RawTime:     f.value(conceptTime),
 		ErrorCode:   f.value(conceptErrorCode),
 		ErrorText:   f.value(conceptErrorText),
@@ -128,13 +128,13 @@ func (f *fields) appendStatuses(d *decision, events []event) (all []event, isCom
 // platformReport makes a report of a status of the platform.
 func (f *fields) platformReport(d *decision, one *item) *DeliveryReport {
 	raw := one.members.word("status")
-	meaning := f.receiver.status(raw)
+	meaning := f.callback.receiver.status(raw)
 	isMessage := one.kind == "" || strings.EqualFold(one.kind, "message")
 	if !isMessage { // the status of a payment or a call says nothing about delivery
 		meaning = StatusUnknown
 	}
 	flatStatus := f.value(conceptStatus)
-	hasOtherStatus := flatStatus != "" && !f.receiver.sameStatus(flatStatus, raw)
+	hasOtherStatus := flatStatus != "" && !f.callback.receiver.sameStatus(flatStatus, raw)
 	hasOtherID := conflicts(f.id(), one.id)
 	report := &DeliveryReport{
 		ID:          one.id,

@@ -8,7 +8,7 @@ import (
 // fields holds the parameters of one event, and their values by concept. They do not change once they are read: resolve.go decides between
 // parameters and JSON in the shape of the platform, and returns what counts.
 type fields struct {
-	*callback // says what a parameter means
+	callback *callback // says what a parameter means
 
 	params      Params // of the query, then of the body
 	outer       int    // how many of params surround a list of events, and so belong to no event of it
@@ -32,7 +32,7 @@ type fields struct {
 func (f *fields) readForm(form string) {
 	f.rawJSON = nil // raw JSON in the query says nothing about the body
 	for pair := range strings.SplitSeq(form, "&") {
-		if f.count > f.receiver.maxParams {
+		if f.count > f.callback.receiver.maxParams {
 			return
 		}
 		if pair == "" {
@@ -40,7 +40,7 @@ func (f *fields) readForm(form string) {
 		}
 		name, escaped, _ := strings.Cut(pair, "=")
 		name = decode(name)
-		if f.receiver.isSecret(name) {
+		if f.callback.receiver.isSecret(name) {
 			f.count++
 			continue
 		}
@@ -55,7 +55,7 @@ func (f *fields) addParam(name, escaped string) {
 	if !f.keep(name, value) {
 		return
 	}
-	bindings := f.bindings[name]
+	bindings := f.callback.bindings[name]
 	credible := bindings
 	if f.rawJSON != nil {
 		credible = f.judgeParam(bindings, value)
@@ -67,7 +67,7 @@ func (f *fields) addParam(name, escaped string) {
 // keep keeps a parameter, unless there are too many.
 func (f *fields) keep(name, value string) bool {
 	f.count++
-	if f.count > f.receiver.maxParams {
+	if f.count > f.callback.receiver.maxParams {
 		return false
 	}
 	f.params = append(f.params, Param{Name: name, Value: value})
@@ -78,22 +78,22 @@ func (f *fields) keep(name, value string) bool {
 // paths within it.
 func (f *fields) readObject(raw []byte, members object) {
 	f.rawJSON = nil
-	if f.name != CallbackSMS {
+	if f.callback.name != CallbackSMS {
 		f.bodyJSON = readEnvelope(raw, members)
 	}
 	for _, m := range members {
 		f.addMember(string(m.name), m.value)
-		if f.count > f.receiver.maxParams {
+		if f.count > f.callback.receiver.maxParams {
 			return
 		}
 	}
-	values, repeats := f.paramPaths.find(raw)
+	values, repeats := f.callback.paramPaths.find(raw)
 	if repeats {
 		f.hasConflict = true
 	}
 	for i, value := range values {
 		if value != nil {
-			f.addMember(f.paramPaths.texts[i], value)
+			f.addMember(f.callback.paramPaths.texts[i], value)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (f *fields) readObject(raw []byte, members object) {
 func (f *fields) addMember(name string, raw json.RawMessage) {
 	value, isNested := scalar(raw)
 	if f.keep(name, value) {
-		f.setAll(f.bindings[name], value, isNested)
+		f.setAll(f.callback.bindings[name], value, isNested)
 	}
 }
 

@@ -65,7 +65,7 @@ type Preference struct {
 // not understand as a whole is an Other too.
 func (f *fields) appendOthers(d *decision, events []event) []event {
 	for _, one := range d.envelope.others {
-		if f.receiver.handlePreference != nil && !d.envelope.isDistrusted {
+		if f.callback.receiver.handlePreference != nil && !d.envelope.isDistrusted {
 			preferences, isComplete := f.preferences(d, one)
 			events = append(events, preferences...)
 			if isComplete {
@@ -73,7 +73,7 @@ func (f *fields) appendOthers(d *decision, events []event) []event {
 			}
 		}
 		events = append(events, &Other{
-			Callback:  f.name,
+			Callback:  f.callback.name,
 			Field:     one.field,
 			EntryID:   one.entry.word("id"),
 			ChangedAt: one.entry.time("time"),
@@ -121,7 +121,7 @@ func (f *fields) preference(d *decision, members, contact object) *Preference {
 		from = contact.name("wa_id", "user_id")
 	}
 	return &Preference{
-		Callback:  f.name,
+		Callback:  f.callback.name,
 		From:      number(from),
 		UserID:    cmp.Or(members.word("user_id"), contact.word("user_id")),
 		Category:  members.word("category"),

@@ -82,14 +82,14 @@ func (c *callback) readData(query string, req *request, buffer []event) ([]event
 
 // appendEvents appends the events of the fields: one, unless they hold an envelope of the platform.
 func (f *fields) appendEvents(events []event) ([]event, error) {
-	if f.count > f.receiver.maxParams {
-		return events, f.refuse(ErrTooLong)
+	if f.count > f.callback.receiver.maxParams {
+		return events, f.callback.refuse(ErrTooLong)
 	}
 	d := f.resolve()
 	switch {
-	case f.isChat():
+	case f.callback.isChat():
 		return f.appendChat(&d, events)
-	case f.name == CallbackDelivery:
+	case f.callback.name == CallbackDelivery:
 		return f.appendReports(&d, events)
 	default:
 		return f.appendSMS(&d, events)

@@ -49,7 +49,7 @@ func (f *fields) decide(e envelope) decision {
 	switch {
 	case !isNextToParams:
 		return decision{envelope: e}
-	case f.isChat():
+	case f.callback.isChat():
 		return f.decideMessage(e)
 	default:
 		return f.decideReport(e)
@@ -151,7 +151,7 @@ func (f *fields) contradictsStatusOf(e *envelope) bool {
 	id := f.id()
 	status := f.value(conceptStatus)
 	differs := func(one item) bool {
-		hasOtherStatus := status != "" && !f.receiver.sameStatus(status, one.members.word("status"))
+		hasOtherStatus := status != "" && !f.callback.receiver.sameStatus(status, one.members.word("status"))
 		return hasOtherStatus || conflicts(id, one.id)
 	}
 	return slices.ContainsFunc(e.statuses, differs)

@@ -49,14 +49,14 @@ func (f *fields) appendSMS(d *decision, events []event) ([]event, error) {
 		ReferenceID: f.value(conceptReference),
 		Operator:    f.value(conceptOperator),
 		Keyword:     f.value(conceptKeyword),
-		ReceivedAt:  f.moment(f.value(conceptTime)),
+		ReceivedAt:  f.callback.moment(f.value(conceptTime)),
 		RawTime:     f.value(conceptTime),
 		Ambiguous:   d.isAmbiguous,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
 	if m.From == "" {
-		return events, f.refuse(ErrNoSender)
+		return events, f.callback.refuse(ErrNoSender)
 	}
 	return append(events, m), nil
 }

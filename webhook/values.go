@@ -29,7 +29,7 @@ func (f *fields) id() string {
 // setValue sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
 // arrive. A placeholder counts as absent.
 func (f *fields) setValue(b binding, value string) {
-	if isBlank(value) || value == f.placeholders[b.concept] {
+	if isBlank(value) || value == f.callback.placeholders[b.concept] {
 		return
 	}
 	present := &f.byConcept[b.concept]
@@ -73,7 +73,7 @@ func (v *field) replaceText(b binding, value string) {
 
 // setStatus sets the status. The event is ambiguous if two statuses arrived, unless the contract prefers the one that it knows.
 func (f *fields) setStatus(b binding, value string) {
-	if isBlank(value) || hasZeroByte(value) || value == f.placeholders[conceptStatus] {
+	if isBlank(value) || hasZeroByte(value) || value == f.callback.placeholders[conceptStatus] {
 		return
 	}
 	arrived := field{value, b.preference}
@@ -101,7 +101,7 @@ type rankedStatus struct {
 }
 
 func (f *fields) rankStatus(v field) rankedStatus {
-	status := f.receiver.status(v.value)
+	status := f.callback.receiver.status(v.value)
 	return rankedStatus{field: v, isWord: isStatus(status, v.value), isKnown: status != StatusUnknown}
 }
 
@@ -119,7 +119,7 @@ func (f *fields) contradictsStatus(winner, loser rankedStatus) bool {
 	areWords := winner.isWord && loser.isWord
 	isPreferred := winner.preference < loser.preference
 	isIgnored := isPreferred && winner.isKnown && !loser.isKnown
-	return areWords && !isIgnored && !f.receiver.sameStatus(winner.value, loser.value)
+	return areWords && !isIgnored && !f.callback.receiver.sameStatus(winner.value, loser.value)
 }
 
 // setJSON notes the platform's JSON in a parameter for it. Only the first object counts. If there is another, the event is ambiguous.
