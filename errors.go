@@ -240,8 +240,13 @@ func (e *Error) Ambiguous() bool { return e.MessageID != "" || e.hasMessage }
 
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
-		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
-		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
+		Operation:  e.name,
+		StatusCode: out.StatusCode,
+		RetryAfter: out.RetryAfter,
+		Attempts:   out.Attempts,
+		read:       e.read,
+		unlisted:   e.channel != ChannelSMS,
+		cause:      out.Err,
 	}
 	if out.Wait > out.RetryAfter {
 		failed.RetryAfter = out.Wait

@@ -130,9 +130,15 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 		return nil
 	}
 	m := Outgoing{
-		Channel: channel, From: senderOf(call), To: recipientOf(call), UserID: textOf(call, "recipient"),
-		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call), Fallback: textOf(call, "fallbackFrom"),
-		Marketing: call.Marketing,
+		Channel:     channel,
+		From:        senderOf(call),
+		To:          recipientOf(call),
+		UserID:      textOf(call, "recipient"),
+		ReferenceID: call.ReferenceID,
+		Kind:        kindOf(call),
+		Template:    templateOf(call),
+		Fallback:    textOf(call, "fallbackFrom"),
+		Marketing:   call.Marketing,
 	}
 	return func(ctx context.Context) error {
 		for _, guard := range guards {

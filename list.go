@@ -92,7 +92,9 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Omitted: page.omitted, Total: page.Total, TotalPages: page.TotalPages,
+				Omitted:      page.omitted,
+				Total:        page.Total,
+				TotalPages:   page.TotalPages,
 				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
 			for i := range page.Transactions {
@@ -398,7 +400,12 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 		return list.codec.Decode(body, l.query.At, l.options.PageSize, reuse)
 	}
 	r := &reading[codec.Page, *codec.List]{
-		core: l.service.core, endpoint: list, params: l.query.Params, request: request, problems: problems, decode: decode,
+		core:     l.service.core,
+		endpoint: list,
+		params:   l.query.Params,
+		request:  request,
+		problems: problems,
+		decode:   decode,
 	}
 	if err := r.perform(ctx); err != nil {
 		return nil, err

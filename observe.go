@@ -115,8 +115,9 @@ func (c *core) observation(ctx context.Context, e *endpoint) *observation {
 		return nil
 	}
 	return &observation{
-		observers: cmp.Or(observers, new([]Observer)), logger: logger,
-		step: Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
+		observers: cmp.Or(observers, new([]Observer)),
+		logger:    logger,
+		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
 	}
 }
 
@@ -190,7 +191,12 @@ func (o *observation) outcome(r *Receipt, err error) StepResult {
 		return o.failure(err)
 	}
 	return StepResult{
-		Verdict: Accepted, StatusCode: r.StatusCode, Attempts: r.Attempts, Parts: r.Parts, MessageID: o.messageID, RequestID: o.requestID,
+		Verdict:    Accepted,
+		StatusCode: r.StatusCode,
+		Attempts:   r.Attempts,
+		Parts:      r.Parts,
+		MessageID:  o.messageID,
+		RequestID:  o.requestID,
 	}
 }
 

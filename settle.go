@@ -67,8 +67,15 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 // receiptOf returns the receipt of a listed message, which took attempts to send.
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
-		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,
-		Operator: tx.Operator, Status: tx.SendStatus, Attempts: attempts,
+		ID:          tx.ID,
+		RequestID:   tx.RequestID,
+		ReferenceID: tx.ReferenceID,
+		Parts:       tx.Parts,
+		Cost:        tx.Price,
+		Currency:    tx.Currency,
+		Operator:    tx.Operator,
+		Status:      tx.SendStatus,
+		Attempts:    attempts,
 	}
 }
 

@@ -161,7 +161,10 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 		return err
 	}
 	s := scope{
-		channel: m.Channel, names: names, sender: b.senderOf(m.From), anySender: m.From == "",
+		channel:   m.Channel,
+		names:     names,
+		sender:    b.senderOf(m.From),
+		anySender: m.From == "",
 		marketing: m.Marketing || slices.Contains(b.options.MarketingTemplates, m.Template),
 	}
 	isOut, err := b.isOut(ctx, tx, s, m.Channel)

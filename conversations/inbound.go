@@ -38,7 +38,12 @@ type Inbound struct {
 // FromSMS returns an inbound SMS for Note.
 func FromSMS(m webhook.SMSMessage) Inbound {
 	return Inbound{
-		Channel: messaging.ChannelSMS, From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt, isAmbiguous: m.Ambiguous,
+		Channel:     messaging.ChannelSMS,
+		From:        m.From,
+		To:          m.To,
+		Text:        m.Text,
+		At:          m.ReceivedAt,
+		isAmbiguous: m.Ambiguous,
 	}
 }
 
@@ -46,8 +51,13 @@ func FromSMS(m webhook.SMSMessage) Inbound {
 // to a group open no window.
 func FromChat(m webhook.ChatMessage) Inbound {
 	in := Inbound{
-		Channel: messaging.ChannelChatApp1, From: m.From, UserID: m.UserID, To: m.To, At: m.ReceivedAt,
-		keepsWindow: m.GroupID != "", isAmbiguous: m.Ambiguous,
+		Channel:     messaging.ChannelChatApp1,
+		From:        m.From,
+		UserID:      m.UserID,
+		To:          m.To,
+		At:          m.ReceivedAt,
+		keepsWindow: m.GroupID != "",
+		isAmbiguous: m.Ambiguous,
 	}
 	if m.Callback == webhook.CallbackChatApp2 {
 		in.Channel = messaging.ChannelChatApp2

@@ -45,7 +45,9 @@ func run(ctx context.Context) error {
 			}},
 		}},
 		{
-			To: customer, ReferenceID: "order-17", TTL: time.Hour,
+			To:          customer,
+			ReferenceID: "order-17",
+			TTL:         time.Hour,
 			Content: chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{
 				chatapp2.Body("Ana", "17"),
 				chatapp2.URLButton{Index: 0, Suffix: "orders/17"},

@@ -72,8 +72,12 @@ func (c *codes) add(to, request string) (added code, isNew bool, err error) {
 	}
 	digits, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
 	stored := &code{
-		challenge: rand.Text(), request: request, to: to, digits: fmt.Sprintf("%06d", digits),
-		expires: c.now().Add(validFor), reference: newReference(),
+		challenge: rand.Text(),
+		request:   request,
+		to:        to,
+		digits:    fmt.Sprintf("%06d", digits),
+		expires:   c.now().Add(validFor),
+		reference: newReference(),
 	}
 	c.byChallenge[stored.challenge] = stored
 	return *stored, true, nil

@@ -124,7 +124,10 @@ func (o *otp) deliver(ctx context.Context, sent code) error {
 
 func (o *otp) sendChat(ctx context.Context, sent code) error {
 	_, err := o.client.ChatApp2.Send(ctx, chatapp2.Message{
-		To: sent.to, ReferenceID: sent.reference, CallbackURL: o.callback, TTL: validFor,
+		To:          sent.to,
+		ReferenceID: sent.reference,
+		CallbackURL: o.callback,
+		TTL:         validFor,
 		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
 			chatapp2.Body(sent.digits),
 			chatapp2.URLButton{Suffix: sent.digits, OneTimeCode: true},

@@ -104,7 +104,8 @@ func compareNames(names []wireName, encoding string) (problems []table.Problem) 
 			continue
 		}
 		problems = append(problems, table.Problem{
-			Path: n.path, Reason: "cannot be written together with " + other + "; give one of them another name, or leave it out",
+			Path:   n.path,
+			Reason: "cannot be written together with " + other + "; give one of them another name, or leave it out",
 		})
 	}
 	for _, n := range taken {

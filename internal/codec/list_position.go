@@ -36,9 +36,14 @@ const longestPosition = 64 << 10
 // FormatPosition returns a position in a listing with these options as text, with the ID of the last row before it.
 func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow string) string {
 	p := savedPosition{
-		Page: at.Number, Rows: at.Rows, Cursor: at.Cursor, Link: l.withoutPair(at.Link),
-		Size: options.PageSize, Last: lastRow, Options: l.hashOptions(options),
-		Pages: at.Pages,
+		Page:    at.Number,
+		Rows:    at.Rows,
+		Cursor:  at.Cursor,
+		Link:    l.withoutPair(at.Link),
+		Size:    options.PageSize,
+		Last:    lastRow,
+		Options: l.hashOptions(options),
+		Pages:   at.Pages,
 	}
 	text, _ := wire.Encode(p) // numbers and strings always have a JSON
 	return string(text)

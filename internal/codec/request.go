@@ -42,8 +42,14 @@ func newRequestFormat(t *table.Table, op *table.Operation, method string, target
 		zone = time.UTC // never, because the table is valid
 	}
 	f := requestFormat{
-		method: method, url: target, encoding: op.Encoding, time: op.Time, zone: zone,
-		keyPairAt: t.Auth.KeyPair, keyPair: pair, reserved: map[string]bool{},
+		method:    method,
+		url:       target,
+		encoding:  op.Encoding,
+		time:      op.Time,
+		zone:      zone,
+		keyPairAt: t.Auth.KeyPair,
+		keyPair:   pair,
+		reserved:  map[string]bool{},
 	}
 	inFields, _ := f.credentials()
 	f.reserve(inFields)

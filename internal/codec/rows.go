@@ -29,8 +29,11 @@ const maxRows = 100_000
 
 func newRowReader(format *rowFormat, page *Page, requested int) *rowReader {
 	r := &rowReader{
-		format: format, page: page, limit: maxRows, list: -1,
-		cache: rowCache{statuses: map[string]contract.Status{}},
+		format: format,
+		page:   page,
+		limit:  maxRows,
+		list:   -1,
+		cache:  rowCache{statuses: map[string]contract.Status{}},
 	}
 	r.row.init(format)
 	if requested > 0 && requested < maxRows/10 {

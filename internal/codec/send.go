@@ -65,7 +65,9 @@ func (s *Send) compileFields() {
 			continue
 		}
 		f := field{
-			name: name, top: s.top(name), isPath: strings.Contains(name, "."),
+			name:             name,
+			top:              s.top(name),
+			isPath:           strings.Contains(name, "."),
 			constants:        s.compileMembers(s.op.FieldConstants[concept]),
 			givesWay:         s.op.GivesWay(concept),
 			constantsGiveWay: s.op.ConstantsGiveWay(concept),

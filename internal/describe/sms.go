@@ -19,7 +19,10 @@ func SMS(m sms.Message) wire.Call {
 			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 		},
-		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing,
+		Extra:       m.Extra,
+		ExtraField:  "Extra",
+		ReferenceID: m.ReferenceID,
+		Marketing:   m.Marketing,
 	}
 }
 
@@ -33,7 +36,11 @@ func SMSList(o sms.ListOptions) wire.Query {
 		params.Set("order", "ascending")
 	}
 	q := wire.Query{
-		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Params: params, Extra: o.Extra, Problems: checkSMSList(o),
+		CreatedAfter:  o.CreatedAfter,
+		CreatedBefore: o.CreatedBefore,
+		Params:        params,
+		Extra:         o.Extra,
+		Problems:      checkSMSList(o),
 	}
 	if o.Page > 0 {
 		q.At = wire.Position{Set: true, Number: o.Page}

@@ -112,8 +112,11 @@ func (o DeliveryOptions) Fields() []Field {
 	return []Field{
 		{Concept: "ttl", Name: "TTL", Value: o.TTL},
 		{
-			Concept: "fallbackFrom", Name: "Fallback.From", Text: fallback.From, Required: hasFallback,
-			Reason: CheckSender(fallback.From),
+			Concept:  "fallbackFrom",
+			Name:     "Fallback.From",
+			Text:     fallback.From,
+			Required: hasFallback,
+			Reason:   CheckSender(fallback.From),
 		},
 		{Concept: "fallbackText", Name: "Fallback.Text", Text: fallback.Text, Required: hasFallback},
 		{Concept: "callback", Name: "CallbackURL", Text: o.CallbackURL, Reason: CheckCallbackURL(o.CallbackURL)},

@@ -61,7 +61,14 @@ func newCampaign(ctx context.Context, db *database, in settings) (*campaign, err
 		return nil, err
 	}
 	c := &campaign{
-		name: filepath.Base(folder), folder: folder, sender: in.sender, callback: callback, db: db, book: book, client: client, outbox: outbox,
+		name:     filepath.Base(folder),
+		folder:   folder,
+		sender:   in.sender,
+		callback: callback,
+		db:       db,
+		book:     book,
+		client:   client,
+		outbox:   outbox,
 	}
 	if err = c.createTables(ctx); err != nil {
 		return nil, err

@@ -137,7 +137,12 @@ func (c *campaign) messageOf(row []string) (sms.Message, error) {
 		return sms.Message{}, errors.New("the id is absent")
 	}
 	message := sms.Message{
-		From: c.sender, To: row[1], Text: row[2], ReferenceID: c.reference(id), CallbackURL: c.callback, Marketing: true,
+		From:        c.sender,
+		To:          row[1],
+		Text:        row[2],
+		ReferenceID: c.reference(id),
+		CallbackURL: c.callback,
+		Marketing:   true,
 	}
 	if !international.MatchString(message.To) {
 		return sms.Message{}, fmt.Errorf("%w: want + and the country code, without spaces, such as +639171234567", errWrongNumber)

@@ -44,8 +44,15 @@ func (r result) fields() []string {
 // parseResult returns the result with the given columns.
 func parseResult(row []string) result {
 	return result{
-		reference: row[0], summary: row[1], verdict: row[2], messageID: row[3], reason: row[4], cost: row[5], currency: row[6], recipient: row[7],
-		delivery: webhook.Status(row[8]),
+		reference: row[0],
+		summary:   row[1],
+		verdict:   row[2],
+		messageID: row[3],
+		reason:    row[4],
+		cost:      row[5],
+		currency:  row[6],
+		recipient: row[7],
+		delivery:  webhook.Status(row[8]),
 	}
 }
 

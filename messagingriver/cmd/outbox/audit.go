@@ -119,8 +119,10 @@ The exit status is 1 if there are differences.`
 func (op *operator) audit() *cobra.Command {
 	var a auditor
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Compare SMS with what the service lists", Args: noArgs,
-		Long: auditHelp,
+		Use:   "audit",
+		Short: "Compare SMS with what the service lists",
+		Args:  noArgs,
+		Long:  auditHelp,
 		Example: `  outbox audit --within 48h
   outbox audit --prefix order-
   outbox audit --lag 0`,

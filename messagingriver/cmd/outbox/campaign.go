@@ -13,7 +13,8 @@ import (
 
 func (op *operator) campaign() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
+		Use:   "campaign pause|resume|cancel NAME",
+		Short: "Pause, resume or cancel the waiting messages of a campaign",
 		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: after
 "cancel", run the command again for messages that they did not send. Cancelled messages are not sent, and their content is deleted.
 "resume" also makes messages due that a guard postponed, paused or not: the guard is asked again.

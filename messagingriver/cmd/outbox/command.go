@@ -51,7 +51,10 @@ Exit status:
 func command(getenv func(string) string) *cobra.Command {
 	op := &operator{getenv: getenv}
 	root := &cobra.Command{
-		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: outboxHelp,
+		Use:           "outbox",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Long:          outboxHelp,
 		Example: `  export DATABASE_URL=outbox.db
   outbox migrate
   outbox load messages.jsonl --campaign spring
@@ -83,7 +86,9 @@ func withTwoDashes(root *cobra.Command, args []string) []string {
 // helpCommand returns the command that shows the help of another.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Show the help of a command", Example: "  outbox help load",
+		Use:     "help [COMMAND]",
+		Short:   "Show the help of a command",
+		Example: "  outbox help load",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, _ := cmd.Root().Find(args) // the words that name no command are in rest
 			found.InitDefaultHelpFlag()
@@ -204,7 +209,9 @@ type result struct {
 
 func (op *operator) migrate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "migrate", Short: "Create or update the tables", Args: noArgs,
+		Use:   "migrate",
+		Short: "Create or update the tables",
+		Args:  noArgs,
 		Long: `Create or update the tables. An SQLite file that does not exist is created. A database that is up to date stays as it is. A program
 does the same with Outbox.Migrate.`,
 		Example: `  DATABASE_URL=outbox.db outbox migrate

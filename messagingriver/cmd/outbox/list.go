@@ -95,8 +95,10 @@ The states are those of River:
 
 func (op *operator) list() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
-		Long: listHelp,
+		Use:   "list",
+		Short: "List the messages in a state and why they are there",
+		Args:  noArgs,
+		Long:  listHelp,
 		Example: `  outbox list
   outbox list --state waiting --channel sms
   outbox list --state all --campaign spring --json`,

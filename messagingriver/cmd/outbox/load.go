@@ -35,8 +35,10 @@ func (op *operator) load() *cobra.Command {
 	var flags lineOptions
 	skipInvalid := false
 	cmd := &cobra.Command{
-		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
-		Long: loadHelp,
+		Use:   "load FILE",
+		Short: "Enqueue the messages of a file, each once",
+		Args:  exactArgs("FILE"),
+		Long:  loadHelp,
 		Example: `  outbox load messages.jsonl
   outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h
   outbox load spring.csv --campaign spring --skip-invalid`,

@@ -25,7 +25,8 @@ type channelResult struct {
 
 func (op *operator) pause() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pause CHANNEL", Short: "Pause a channel, such as sms, in all processes",
+		Use:   "pause CHANNEL",
+		Short: "Pause a channel, such as sms, in all processes",
 		Long: `Pause a channel in all processes: sms, chatapp1 or chatapp2. Messages can be enqueued meanwhile; they wait. Messages with an
 expiry can expire during the pause: they are cancelled, and the program's OnOutcome is called, which may send a fallback. Requests that have
 begun end, and processes hear of the pause within 2 seconds. Only a person ends the pause, with "outbox resume" or in River UI.
@@ -100,7 +101,8 @@ func pauseOf(ctx context.Context, db database, channel string) (string, error) {
 
 func (op *operator) resume() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume CHANNEL", Short: "End the pause of a channel",
+		Use:   "resume CHANNEL",
+		Short: "End the pause of a channel",
 		Long: `End the pause of a channel: sms, chatapp1 or chatapp2. It ends a pause by "outbox pause", by River UI or by the outbox. If the service is
 still in trouble, the outbox pauses the channel again.`,
 		Example: `  outbox resume sms`,

@@ -40,8 +40,9 @@ The exit status is 1 if no message changed.`
 func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
-		Use: "resolve sent|resend|notsent|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
-		Long: resolveHelp,
+		Use:   "resolve sent|resend|notsent|drop [REFERENCE...]",
+		Short: "Decide about discarded, cancelled and waiting messages",
+		Long:  resolveHelp,
 		Example: `  outbox resolve sent order-17 order-18
   outbox resolve resend --reason 'sms.send not sent' --channel sms
   outbox resolve drop --file references.txt --channel chatapp1

@@ -17,7 +17,9 @@ import (
 
 func (op *operator) show() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show REFERENCE|MESSAGEID", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE|MESSAGEID"),
+		Use:   "show REFERENCE|MESSAGEID",
+		Short: "Show what the outbox knows about a message",
+		Args:  exactArgs("REFERENCE|MESSAGEID"),
 		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
 channels have the reference ID, it shows the message of each. If no message has it, it shows the one with this message ID, which the
 service gave it when it was accepted; that takes longer. Numbers and texts are not shown.

@@ -40,7 +40,9 @@ func (o overview) MarshalJSON() ([]byte, error) {
 
 func (op *operator) status() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses and whether a process runs", Args: noArgs,
+		Use:   "status",
+		Short: "Count messages by channel, state and campaign, and show pauses and whether a process runs",
+		Args:  noArgs,
 		Long: `Count the messages by channel, state and campaign, and show which channels are paused and whether a process runs that sends.
 "outbox list --help" explains the states.
 

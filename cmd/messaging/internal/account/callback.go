@@ -28,7 +28,12 @@ type callback struct {
 
 func newCallback(r *http.Request, body []byte) *callback {
 	return &callback{
-		Received: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
+		Received: time.Now(),
+		Method:   r.Method,
+		Path:     r.URL.Path,
+		Query:    r.URL.RawQuery,
+		Header:   r.Header.Clone(),
+		Body:     body,
 	}
 }
 

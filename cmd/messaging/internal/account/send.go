@@ -260,8 +260,16 @@ func verdictColor(verdict messaging.Verdict) color.Attribute {
 // newResult returns the result of a send.
 func newResult(receipt messaging.Receipt, err error) result {
 	r := result{
-		Verdict: messaging.VerdictOf(err), ID: receipt.ID, RequestID: receipt.RequestID, ReferenceID: receipt.ReferenceID, Parts: receipt.Parts,
-		Cost: receipt.Cost, Balance: receipt.Balance, Currency: receipt.Currency, StatusCode: receipt.StatusCode, Attempts: receipt.Attempts,
+		Verdict:     messaging.VerdictOf(err),
+		ID:          receipt.ID,
+		RequestID:   receipt.RequestID,
+		ReferenceID: receipt.ReferenceID,
+		Parts:       receipt.Parts,
+		Cost:        receipt.Cost,
+		Balance:     receipt.Balance,
+		Currency:    receipt.Currency,
+		StatusCode:  receipt.StatusCode,
+		Attempts:    receipt.Attempts,
 	}
 	if err == nil {
 		return r

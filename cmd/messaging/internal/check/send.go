@@ -73,7 +73,10 @@ func isRefusal(m *message) bool {
 func (c *checker) send(ctx context.Context, m *message) {
 	m.sentAt = time.Now()
 	receipt, err := c.client.SMS.Send(ctx, sms.Message{
-		From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
+		From:        m.values["from"],
+		To:          m.values["to"],
+		Text:        m.values["text"],
+		ReferenceID: m.values["reference"],
 	})
 	m.sendErr = err
 	m.verdict = messaging.VerdictOf(err)

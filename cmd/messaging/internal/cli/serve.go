@@ -19,8 +19,10 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		grace         = time.Second
 	)
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()

@@ -100,6 +100,10 @@ func (r replay) message(example *Example) sms.Message {
 		return cmp.Or(example.values[concept], r.request.example.values[concept])
 	}
 	return sms.Message{
-		From: value("from"), To: value("to"), Text: value("text"), CallbackURL: value("callback"), ReferenceID: value("reference"),
+		From:        value("from"),
+		To:          value("to"),
+		Text:        value("text"),
+		CallbackURL: value("callback"),
+		ReferenceID: value("reference"),
 	}
 }

@@ -35,9 +35,15 @@ func (s *stub) RoundTrip(r *http.Request) (*http.Response, error) {
 		contentType = "application/json"
 	}
 	return &http.Response{
-		Status: fmt.Sprint(s.status, " ", http.StatusText(s.status)), StatusCode: s.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(s.body)), ContentLength: int64(len(s.body)),
-		Request: r,
+		Status:        fmt.Sprint(s.status, " ", http.StatusText(s.status)),
+		StatusCode:    s.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        http.Header{"Content-Type": {contentType}},
+		Body:          io.NopCloser(strings.NewReader(s.body)),
+		ContentLength: int64(len(s.body)),
+		Request:       r,
 	}, nil
 }
 

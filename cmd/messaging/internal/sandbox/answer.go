@@ -63,7 +63,13 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	}
 	kind := a.kind()
 	m := messagingtest.InboundChatApp{
-		Channel: a.Channel, ID: id, From: from, To: a.To, Name: cmp.Or(a.Name, "Sandbox"), Kind: kind.platformType, ReceivedAt: at,
+		Channel:    a.Channel,
+		ID:         id,
+		From:       from,
+		To:         a.To,
+		Name:       cmp.Or(a.Name, "Sandbox"),
+		Kind:       kind.platformType,
+		ReceivedAt: at,
 	}
 	if kind.fill != nil {
 		kind.fill(a, &m)

@@ -41,7 +41,8 @@ var (
 	errNoSuchSpace = &httpError{status: http.StatusNotFound, text: "there is no such space: a request with the token creates it"}
 	errSpaceName   = errors.New("the name of a space has 1 to 64 letters, digits, hyphens and underscores")
 	errSpaces      = &httpError{
-		status: http.StatusServiceUnavailable, text: "too many spaces (" + itoa(maxSpaces) + "): delete one with DELETE spaces/NAME",
+		status: http.StatusServiceUnavailable,
+		text:   "too many spaces (" + itoa(maxSpaces) + "): delete one with DELETE spaces/NAME",
 	}
 )
 
@@ -56,7 +57,11 @@ func New(config Config) *Spaces {
 		key = config.Token
 	}
 	s.spaces[""] = startSandbox(s, options{
-		root: Root, key: key, secret: rand.Text(), pageToken: rand.Text(), bounds: defaultBounds(),
+		root:      Root,
+		key:       key,
+		secret:    rand.Text(),
+		pageToken: rand.Text(),
+		bounds:    defaultBounds(),
 	})
 	return s
 }
