@@ -77,7 +77,7 @@ const (
 	codeInvalid = "the response holds something that is not a code at the place of an error code (errors.code)"
 )
 
-// codeFault returns the first fault at the places of error codes: codeMissing, codeInvalid, or "" if there is none.
+// codeFault returns the first fault at the places of error codes: codeMissing, codeInvalid, or "" without a fault.
 func (r *responseFormat) codeFault(d *document) string {
 	for _, c := range r.codes {
 		switch {
