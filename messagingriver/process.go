@@ -80,9 +80,10 @@ func (p *process) untilStop() context.Context { return p.currentRun().ctx }
 // Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. The values of ctx are
 // kept; its end does not stop the outbox.
 //
-// It returns an error if the database cannot be reached or is not migrated (ErrNotMigrated), or if the clock of this process differs from the
-// database's by more than 5 seconds. It also returns an error if the outbox has been started already, or another call of Start or Stop is under
-// way. If the clock goes wrong later, the outbox stops working, logs an error, and continues when the clocks agree.
+// It returns an error if the database cannot be reached or has no tables (ErrNotMigrated), or if the clock of this process differs from the
+// database's by more than 5 seconds. It does not check whether the tables are up to date. It also returns an error if the outbox has been
+// started already, or another call of Start or Stop is under way. If the clock goes wrong later, the outbox stops working, logs an error, and
+// continues when the clocks agree.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	r := newRun(ctx)
 	if !o.process.begin(r) {
@@ -114,7 +115,7 @@ func (o *Outbox[TTx]) startRun(ctx context.Context, r *run) error {
 	return nil
 }
 
-// checkDatabase returns an error if the database cannot be reached or is not migrated, or if its clock differs too much.
+// checkDatabase returns an error if the database cannot be reached or has no tables, or if its clock differs too much.
 func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 	difference, err := o.clockDifference(ctx)
 	if err != nil {
