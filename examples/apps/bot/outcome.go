@@ -60,12 +60,18 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	dropped, err := b.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
-	if err != nil || dropped == 0 { // a person has resent it
+	if err != nil {
 		return err
 	}
+	if dropped == 0 { // a person has resent or dropped it, or "bot answer" has dropped it
+		return nil
+	}
 	late, isFound, err := lockReply(ctx, tx, "", key.Reference)
-	if err != nil || !isFound { // a colleague has answered
+	if err != nil {
 		return err
+	}
+	if !isFound { // "bot done" has deleted the question; the rollback restores the reply
+		return nil
 	}
 	if err = b.replace(ctx, tx, late); err != nil {
 		return err
@@ -92,14 +98,20 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
-		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID},
-		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
-		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent, keysOf(report.ReferenceID)...)
 	if err != nil {
 		return err
 	}
 	return b.noteStatus(ctx, tx, report)
+}
+
+// keysOf returns the key of a reference ID on each channel. At most one of them has a message, and the outbox ignores the others.
+func keysOf(reference string) []messagingriver.Key {
+	return []messagingriver.Key{
+		{Channel: "sms", Reference: reference},
+		{Channel: "chatapp1", Reference: reference},
+		{Channel: "chatapp2", Reference: reference},
+	}
 }
 
 // noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
