@@ -52,7 +52,7 @@ func toDo(outcome messagingriver.Outcome) string {
 }
 
 // replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
-// longer resend it. If replaceUnsent is called again, the reply is gone, and no second template is sent.
+// longer resend it. A second call finds the reply already dropped, and enqueues no second template.
 func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *bot) replace(ctx context.Context, tx *sql.Tx, late replyRow) error {
 	return setReference(ctx, tx, late.reference, template)
 }
 
-// report completes a message whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
+// report completes a message whose response was lost, because a report proves that the service accepted it. Then it notes the status.
 func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if report.Ambiguous { // it may be about another message
 		b.logger.WarnContext(ctx, "bot: an ambiguous report changes nothing", "report", report)
@@ -114,8 +114,8 @@ func keysOf(reference string) []messagingriver.Key {
 	}
 }
 
-// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
-// that of its delivery, and then changes nothing. A report that may be early has to come again.
+// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. Reports can arrive out of order: a failure that is
+// reported after the delivery changes nothing. If the bot may not know the message ID of the report yet, noteStatus asks the service to call again.
 func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
 	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: the ID may be noted at any moment
 	if err != nil {

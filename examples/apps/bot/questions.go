@@ -120,7 +120,8 @@ func explainDenial(err error) error {
 	}
 }
 
-// closeQuestions deletes the open questions with the reference IDs. A colleague has answered them.
+// closeQuestions deletes the open questions with the reference IDs, which a colleague has answered, such as by phone. Unlike dropReply, it leaves the
+// replies in the outbox, where they can still be resent. "outbox resolve drop" prevents that.
 func closeQuestions(ctx context.Context, in settings, references []string) error {
 	b := new(bot)
 	if err := b.connect(ctx, in.database); err != nil {
