@@ -34,7 +34,8 @@ type bot struct {
 	callback  string // where the service reports delivery
 }
 
-// open opens the bot in a database with tables, and serves its callbacks and the readiness probe. The caller must close the bot.
+// open connects to the database and registers the handlers of the callbacks and of the readiness probe. The tables of the outbox and of the replies
+// need not exist yet; see createTables. The caller must close the bot.
 func open(ctx context.Context, in settings) (*bot, error) {
 	b := &bot{logger: slog.Default(), sender: in.sender, channelID: in.channelID}
 	if err := b.connect(ctx, in.database); err != nil {
@@ -69,8 +70,8 @@ func isPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
-// After a kill, the next call of the service can handle the event only once the lease is over. The lease is short, because the service may not
-// call for long.
+// If the process is killed while it handles an event, the event can be handled again only after its lease has ended. The lease is short, because the
+// service may soon stop calling.
 const (
 	handlerTimeout = 10 * time.Second
 	lease          = 15 * time.Second
@@ -132,7 +133,7 @@ func (b *bot) createTables(ctx context.Context) error {
 	return err
 }
 
-// close closes the database. Everything is committed.
+// close closes the database. It ignores the error, because no transaction is open.
 func (b *bot) close() {
 	_ = b.db.Close()
 	if b.pool != nil {

@@ -8,11 +8,12 @@
 //	                                      whether it is ready, until it is stopped
 //	go run ./examples/apps/bot questions  lists the open questions, for a colleague: reference ID, time, channel, person, question
 //	go run ./examples/apps/bot answer ID TEXT
-//	                                      answers a question on its channel, and takes it off the list; the bot that serves sends the answer
+//	                                      answers a question on its channel, drops its reply, and takes it off the list; the bot that serves sends the answer
 //	go run ./examples/apps/bot done ID    takes a question off the list, by its reference ID, once a colleague has answered, such as by phone
 //
-// The environment of questions and done has BOT_DATABASE. That of migrate, serve and answer has the account (see messaging.NewClientFromEnv), the
-// secret of the webhook (see webhook.NewReceiverFromEnv), and the variables below. It is read at the start: a new secret needs a restart.
+// The commands questions and done need only BOT_DATABASE. The commands migrate, serve and answer need all variables below, the account (see
+// messaging.NewClientFromEnv) and the secret of the webhook (see webhook.NewReceiverFromEnv). A process reads its environment when it starts: restart
+// it after a change.
 //
 //	BOT_DATABASE    a PostgreSQL URL such as postgres://user@localhost/bot, of a database without the outbox of another program, or the path of
 //	                an SQLite file, if only one process serves

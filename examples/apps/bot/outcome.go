@@ -52,7 +52,7 @@ func toDo(outcome messagingriver.Outcome) string {
 }
 
 // replaceUnsent enqueues a template in place of a reply that did not go out. In the same transaction it drops the reply, so that a person can no
-// longer resend it. If replaceUnsent is called again, the reply is gone, and no second template is sent.
+// longer resend it. A second call finds the reply already dropped, and enqueues no second template.
 func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -60,12 +60,18 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	dropped, err := b.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
-	if err != nil || dropped == 0 { // a person has resent it
+	if err != nil {
 		return err
 	}
+	if dropped == 0 { // a person has resent or dropped it, or "bot answer" has dropped it
+		return nil
+	}
 	late, isFound, err := lockReply(ctx, tx, "", key.Reference)
-	if err != nil || !isFound { // a colleague has answered
+	if err != nil {
 		return err
+	}
+	if !isFound { // "bot done" has deleted the question; the rollback restores the reply
+		return nil
 	}
 	if err = b.replace(ctx, tx, late); err != nil {
 		return err
@@ -82,7 +88,7 @@ func (b *bot) replace(ctx context.Context, tx *sql.Tx, late replyRow) error {
 	return setReference(ctx, tx, late.reference, template)
 }
 
-// report completes a message whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
+// report completes a message whose response was lost, because a report proves that the service accepted it. Then it notes the status.
 func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if report.Ambiguous { // it may be about another message
 		b.logger.WarnContext(ctx, "bot: an ambiguous report changes nothing", "report", report)
@@ -92,18 +98,24 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
-		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID},
-		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
-		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent, keysOf(report.ReferenceID)...)
 	if err != nil {
 		return err
 	}
 	return b.noteStatus(ctx, tx, report)
 }
 
-// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. A report that a message failed may arrive after
-// that of its delivery, and then changes nothing. A report that may be early has to come again.
+// keysOf returns the key of a reference ID on each channel. At most one of them has a message, and the outbox ignores the others.
+func keysOf(reference string) []messagingriver.Key {
+	return []messagingriver.Key{
+		{Channel: "sms", Reference: reference},
+		{Channel: "chatapp1", Reference: reference},
+		{Channel: "chatapp2", Reference: reference},
+	}
+}
+
+// noteStatus notes the status of a reply, and replaces a reply that was too late for the window. Reports can arrive out of order: a failure that is
+// reported after the delivery changes nothing. If the bot may not know the message ID of the report yet, noteStatus asks the service to call again.
 func (b *bot) noteStatus(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
 	isEarly, err := mayBeEarly(ctx, tx, report) // asked first: the ID may be noted at any moment
 	if err != nil {

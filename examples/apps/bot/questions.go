@@ -10,6 +10,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
 // isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
@@ -68,8 +69,13 @@ func answerQuestion(ctx context.Context, in settings, reference, text string, w 
 	return err
 }
 
-// enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row.
+// enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row. It drops the reply before it
+// locks the row: report and replaceUnsent use the same order, so no two of them wait for each other. After an error the caller must roll back the
+// transaction, which restores the reply.
 func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text string) (replyRow, error) {
+	if err := b.dropReply(ctx, tx, reference); err != nil {
+		return replyRow{}, err
+	}
 	row, err := setAnswer(ctx, tx, reference, text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return row, notOpen(reference)
@@ -89,6 +95,19 @@ func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text str
 	return row, b.enqueue(ctx, tx, b.message(person, row.reference, text))
 }
 
+// dropReply drops the reply to a question, so that it can no longer be resent: the person would get the reply and the answer. If the question got no
+// reply, or the service accepted the reply, there is nothing to drop, and dropReply does nothing.
+//
+// The person can still get both. A reply whose outcome is unknown may have gone out already. And if someone has just resent the reply, a worker may be
+// sending it: the outbox does not drop a running message, which may go out and, if it fails, can be resent again.
+func (b *bot) dropReply(ctx context.Context, tx *sql.Tx, reference string) error {
+	_, err := b.outbox.ResolveTx(ctx, tx, messagingriver.Drop, keysOf(reference)...)
+	if err != nil {
+		return explainMissing(err)
+	}
+	return nil
+}
+
 // explainDenial adds what a colleague can do to an error of the book.
 func explainDenial(err error) error {
 	switch {
@@ -101,7 +120,8 @@ func explainDenial(err error) error {
 	}
 }
 
-// closeQuestions deletes the open questions with the reference IDs. A colleague has answered them.
+// closeQuestions deletes the open questions with the reference IDs, which a colleague has answered, such as by phone. Unlike dropReply, it leaves the
+// replies in the outbox, where they can still be resent. "outbox resolve drop" prevents that.
 func closeQuestions(ctx context.Context, in settings, references []string) error {
 	b := new(bot)
 	if err := b.connect(ctx, in.database); err != nil {
@@ -130,7 +150,10 @@ func notOpen(reference string) error {
 	return fmt.Errorf("%q is not the reference ID of an open question", reference)
 }
 
-// explainMissing adds what to do to an error of the table of the replies, which may not exist.
+// explainMissing adds what to do to an error of the database, whose tables may not exist. It returns an error of a context unchanged.
 func explainMissing(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	return fmt.Errorf("%w; if the database has no tables yet, run: bot migrate", err)
 }

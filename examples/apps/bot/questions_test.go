@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -167,6 +171,57 @@ func TestAnswerIsOneTransaction(t *testing.T) {
 	assert.Equal(t, "answer-"+reference, c.reply().ReferenceID)
 }
 
+// After a colleague has answered, the reply whose outcome is unknown cannot be resent: the person would get two messages.
+func TestNoReplyAfterAnAnswer(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.Inject(messagingtest.FaultStatus(http.StatusInternalServerError, 0), 1)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: questionText})
+	reference := c.waitForQuestion(questionText)
+	require.EqualValues(t, "discarded", c.state(reference))
+	_, err := c.answer(reference)
+	require.NoError(t, err)
+	assert.EqualValues(t, "cancelled", c.state(reference), "the answer drops the reply")
+
+	resent, err := c.bot.outbox.Resolve(t.Context(), messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: reference})
+	require.NoError(t, err)
+	assert.Zero(t, resent)
+	isSent := func() bool { return c.state("answer-"+reference) == "completed" }
+	require.Eventually(t, isSent, time.Minute, 20*time.Millisecond)
+	assert.EqualValues(t, "cancelled", c.state(reference), "the reply does not wait to be sent")
+	sent := c.service.Sent()
+	require.Len(t, sent, 1)
+	assert.Equal(t, "answer-"+reference, sent[0].ReferenceID)
+}
+
+// An answer that is refused drops no reply.
+func TestReplyAfterAnAnswerThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.Inject(messagingtest.FaultStatus(http.StatusInternalServerError, 0), 1)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: questionText})
+	reference := c.waitForQuestion(questionText)
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "STOP"})
+	_, err := c.answer(reference)
+	require.ErrorIs(t, err, messaging.ErrOptedOut)
+	assert.EqualValues(t, "discarded", c.state(reference))
+}
+
+// A question that got no reply, so that there is nothing to drop, can be answered.
+func TestAnswerToAQuestionWithoutAReply(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	c.reply()
+	tx, err := c.bot.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	require.NoError(t, addReply(t.Context(), tx, replyRow{reference: "reply-1", channel: "chatapp2", person: person, question: questionText}))
+	require.NoError(t, tx.Commit())
+	_, err = c.answer("reply-1")
+	require.NoError(t, err)
+	assert.Equal(t, "answer-reply-1", c.reply().ReferenceID)
+}
+
 // Two colleagues who answer the same question at the same moment send one answer.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	t.Parallel()
@@ -262,6 +317,29 @@ func TestAnswerThatIsNotSent(t *testing.T) {
 			assert.Equal(t, reference, c.waitForQuestion(questionText))
 		})
 	}
+}
+
+// On a database without tables, the command says what to do.
+func TestAnswerNeedsTheTables(t *testing.T) {
+	t.Parallel()
+	in, err := demoSettings(newFileOrServer(t), "http://127.0.0.1:1", messagingtest.NewServer(t))
+	require.NoError(t, err)
+	var lines strings.Builder
+	err = answerQuestion(t.Context(), in, "reply-1", "By Friday.", &lines)
+	require.ErrorContains(t, err, "run: bot migrate")
+	assert.Empty(t, lines.String())
+}
+
+// The end of a context says nothing about the tables.
+func TestExplainMissing(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+		err := fmt.Errorf("query: %w", cause)
+		assert.Same(t, err, explainMissing(err))
+	}
+	err := errors.New("no such table: bot_reply")
+	require.ErrorIs(t, explainMissing(err), err)
+	require.ErrorContains(t, explainMissing(err), "run: bot migrate")
 }
 
 // A START of someone who had not opted out is the first word of a conversation.

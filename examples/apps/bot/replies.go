@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS bot_reply (
 CREATE INDEX IF NOT EXISTS bot_reply_message ON bot_reply (message_id);
 CREATE INDEX IF NOT EXISTS bot_reply_person ON bot_reply (person, asked);`
 
-// The states of a row without an ID of the service. Conditions are negated, so none of them may be NULL.
+// The conditions for a row without an ID of the service. hasNoID must not be NULL, because pruneReplies negates it through isOpen.
 const (
 	isPending = "message_id IS NULL"                           // the outcome of the message is not noted yet
 	hasNoID   = "(message_id IS NOT NULL AND message_id = '')" // there is no message, or its outcome has no ID

@@ -69,7 +69,7 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	return addReply(ctx, tx, row)
 }
 
-// leaveOpen adds the row of a question that gets no reply, unless the person has too many of them. The log has each.
+// leaveOpen adds the row of a question that gets no reply, unless the person has maxOpen open questions. The caller has logged it.
 func (b *bot) leaveOpen(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	count, err := countOpen(ctx, tx, row.person)
 	if err != nil || count >= maxOpen {
@@ -78,8 +78,8 @@ func (b *bot) leaveOpen(ctx context.Context, tx *sql.Tx, row replyRow) error {
 	return addReply(ctx, tx, row)
 }
 
-// confirm confirms a STOP or START that changed something. The guard is not asked, because it would deny the confirmation of a STOP. A day later a
-// confirmation would confuse the person.
+// confirm enqueues the confirmation of a STOP or START, unless it changed nothing, like a repeated STOP. The message is unguarded, because the guard
+// would deny the confirmation of a STOP. It expires after a day, because a later confirmation would confuse the person.
 func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m inbound, decision conversations.Decision) error {
 	if !decision.Changed {
 		return nil
