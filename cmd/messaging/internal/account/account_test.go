@@ -1049,6 +1049,30 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	}
 }
 
+// TestListenKeepsEveryByteOfAQuery: a service may escape nothing, and send bytes that are not UTF-8.
+func TestListenKeepsEveryByteOfAQuery(t *testing.T) {
+	t.Parallel()
+	const query = "from=639170000001&message=caf\xe9#5&id=i1"
+	var got []string
+	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.URL.RawQuery) }))
+	defer program.Close()
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	base, end := startListen(t, "--insecure", "--forward", program.URL, "--save", saved)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/sms", http.NoBody)
+	require.NoError(t, err)
+	r.URL.RawQuery = query
+	response, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	out, _ := end()
+	assert.Contains(t, out, "café#5")
+
+	_, errs, code := (&shell{T: t}).run("replay", saved, "--forward", program.URL)
+	assert.Equal(t, cli.ExitOK, code, errs)
+	assert.Equal(t, []string{query, query}, got)
+}
+
 // TestListenSavesAcceptedCallbacksOnly: callbacks that the receiver refuses, and requests without effect, are neither saved nor forwarded.
 func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 	forwarded := 0
