@@ -513,6 +513,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
+		"\n=1": "'\n=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1", "é=1": "é=1",
 		"+639171234567": "+639171234567", "-0.05": "-0.05", "0.50": "0.50", "Hi": "Hi", "": "", "a=b": "a=b",
 	} {
 		assert.Equal(t, want, withoutFormula(cell), cell)
