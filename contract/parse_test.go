@@ -266,7 +266,8 @@ func TestParseDoesNotRepeatValues(t *testing.T) {
 	for _, overlay := range []string{
 		`{"auth":"hunter2"}`, `{"auth":{"token":{"header":"hunter2 "}}}`, `{"auth":{"token":{"scheme":"hunter2 "}}}`,
 		`{"sms.send":{"constants":"hunter2"}}`, `{"sms.send":{"constants":{"a..b":"hunter2"}}}`, `{"sms.send":{"path":"hunter2"}}`,
-		`{"sms.send":{"encoding":"hunter2"}}`, `{"sms.send":{"fields":{"to":"hunter2..x"}}}`, `{"sms.list":{"zone":"hunter2"}}`,
+		`{"sms.send":{"encoding":"hunter2"}}`, `{"sms.list":{"paging":{"by":"hunter2","most":5}}}`,
+		`{"sms.send":{"fields":{"to":"hunter2..x"}}}`, `{"sms.list":{"zone":"hunter2"}}`,
 		`{"errors":{"classes":{"invalid":["hunter2","*hunter2"],"duplicate":["hunter2"]}}}`,
 		`{"auth":hunter2}`, `{"auth":"hunter2`, `"hunter2"`, `{"auth":"hunter2"} hunter2`,
 	} {

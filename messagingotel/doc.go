@@ -6,8 +6,8 @@
 //	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()))
 //
 // Names follow version 1.43 of the semantic conventions for messaging and for HTTP clients. No span and no metric holds a phone
-// number, a text, a reference ID, a credential, a path or a query. The package is a module of its own, so that only programs that use
-// it link OpenTelemetry.
+// number, a text, a credential, a path or a query. Neither holds a reference ID, except a span under a contract that makes it the ID of the
+// message. The package is a module of its own, so that only programs that use it link OpenTelemetry.
 //
 // # Spans
 //

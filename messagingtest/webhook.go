@@ -366,7 +366,8 @@ func (s callSettings) write(target string, callback Callback) webhookRequest {
 func AsForm() CallOption { return func(s *callSettings) { s.encoding = "form" } }
 
 // AsJSON calls the webhook by POST, with the parameters as a JSON object: the names of the contract are paths in it. If the
-// contract has a list of events, the object is the only element of that list.
+// contract has a list of events, the object is the only element of that list. A parameter of Extra replaces a field that has its name, and the
+// values of one name are joined by commas.
 func AsJSON() CallOption { return func(s *callSettings) { s.encoding = "json" } }
 
 // UnderContract writes a callback under the names of a contract. Without it, a server uses the names of its own contract, and

@@ -93,13 +93,13 @@ type Referral struct {
 // appendChat appends the messages of a chat app, then the statuses and the other changes in the JSON that counts.
 func (f *fields) appendChat(d *decision, events []event) ([]event, error) {
 	e := &d.envelope
-	isAnonymous := f.value(conceptFrom) == ""
+	isMessage := f.value(conceptFrom) != "" || !isBlank(f.value(conceptText)) // a text without a sender is a message that lacks one
 	switch {
 	case e.isTooLarge:
 		return events, f.callback.refuse(ErrTooLarge)
 	case e.isEmpty() && len(e.others) > 0:
 		return f.appendOthers(d, events), nil
-	case e.isEmpty() && isAnonymous:
+	case e.isEmpty() && !isMessage:
 		return events, f.callback.refuse(ErrUnhandled)
 	}
 	statuses, isComplete := f.appendStatuses(d, nil)

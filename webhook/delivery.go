@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -176,7 +177,8 @@ func (d *DeliveryReport) setFailureAndPrice(status object) {
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
 	identifies := table.Identifies(d.ID) && d.To != "" && isStatus(d.Status, d.RawStatus)
 	return duplicateKey(CallbackDelivery, identifies && !d.Ambiguous, d.JSON, d.Params,
-		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
+		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime,
+		d.ErrorCode, d.ErrorText, d.Cost, d.Currency, d.Category, strconv.FormatBool(d.Billable)), true
 }
 
 func (d *DeliveryReport) about() (kind, id string) { return string(CallbackDelivery), d.ID }

@@ -89,6 +89,8 @@ func TestDuplicateKey(t *testing.T) {
 		"a status next to a hyphen":               {delivery, "id=1&to=1&status=-&state=SENT", "id=1&to=1&status=-&state=DELIVRD", false},
 		"an unknown status":                       {delivery, "id=1&to=1&status=777", "id=1&to=1&status=777&attempt=2", true},
 		"another kind of report":                  {delivery, "id=1&to=1&status=sent&transactionType=sms", "id=1&to=1&status=sent&transactionType=chat", false},
+		"another error code":                      {delivery, "id=1&to=1&status=failed&errorCode=1", "id=1&to=1&status=failed&errorCode=2", false},
+		"a cost that comes later":                 {delivery, "id=1&to=1&status=delivered", "id=1&to=1&status=delivered&cost=0.05&currency=EUR", false},
 		"a status that the contract lacks":        {delivery, "id=1&state=DELIVRD", "id=1&state=UNDELIV", false},
 		"the same without a status":               {delivery, "id=1&state=DELIVRD", "id=1&state=DELIVRD", true},
 		"a reference alone":                       {delivery, "referenceId=1&status=sent", "referenceId=1&status=sent", true},

@@ -88,8 +88,8 @@ const (
 // callback's name, the ID, the field, the outcome (the Disposition) with its reason, and the duration. After a panic the record also has the
 // stack. Numbers, texts, queries, secrets and the errors of functions are not logged.
 //
-// Duplicates are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD request has no
-// effect and is not logged. A nil logger makes an empty hook, for which [NewReceiver] returns an error that names LogHook(nil).
+// Duplicates and events in progress are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD
+// request has no effect and is not logged. A nil logger makes an empty hook, for which [NewReceiver] returns an error that names LogHook(nil).
 func LogHook(logger *slog.Logger) Hook {
 	if logger == nil {
 		return Hook{}

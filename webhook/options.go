@@ -74,8 +74,8 @@ func WithPathSecret(name string, secrets ...string) Option {
 }
 
 // WithVerifier requires that verify returns nil for a request. Use it to check a signature or a list of addresses. It is called from
-// many goroutines, after the length of the request was checked. It may read the body, which is restored afterwards. Only a [Hook] gets
-// its error.
+// many goroutines, after the length of the request was checked. It may read the body, which is restored afterwards. Its error does not show
+// in the response: a [Hook] gets it, and so does the caller of a method that only parses, see [RejectError].
 //
 // A signature of a body does not cover the query: anyone who has seen a signed request can send it again with a query of their own. So
 // with a verifier a POST is read from its body alone, even if the body is empty. Its query is no data, and RawQuery is empty; only the
@@ -100,8 +100,9 @@ func WithoutProof() Option {
 }
 
 // WithStore handles each event once, however often it arrives, for as long as the store remembers it. An event with the same ID, but another time
-// or text, is another event. An equal event with neither an ID nor a time counts as a repetition for 2.5 to 5 seconds only: after that it may be
-// another. Handlers may share a store, because keys differ between callbacks. Two accounts whose message IDs may be equal need a store each.
+// or text, is another event. An equal event with neither an ID nor a time, or an equal [Other] or [Preference] without a time, counts as a
+// repetition for 2.5 to 5 seconds only: after that it may be another. Handlers may share a store, because keys differ between callbacks. Two
+// accounts whose message IDs may be equal need a store each.
 func WithStore(store Store) Option {
 	memory, isMemory := store.(*MemoryStore)
 	switch {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"log/slog"
@@ -133,14 +134,18 @@ func (f *fields) preference(d *decision, members, contact object) *Preference {
 	}
 }
 
-// DuplicateKey is like that of SMSMessage. It covers the entry and the value of the change, and is always lasting.
+// DuplicateKey is like that of SMSMessage. It covers the entry and the value of the change. It is lasting if the entry has a time, or the value
+// a timestamp. Without one, an equal change may be another: an error of the platform can occur again.
 func (o Other) DuplicateKey() (key string, lasting bool) {
-	return duplicateKey(o.Callback, true, o.JSON, nil, "other", o.Field, o.EntryID, o.RawTime), true
+	hasTime := o.RawTime != "" || bytes.Contains(o.JSON, []byte(`"timestamp"`)) // in a text the quotes would be escaped
+	return duplicateKey(o.Callback, true, o.JSON, nil, "other", o.Field, o.EntryID, o.RawTime), hasTime
 }
 
-// DuplicateKey is like that of SMSMessage. It covers the whole preference, and is always lasting.
+// DuplicateKey is like that of SMSMessage. It covers the whole preference. It is lasting if the preference has a time. Without one, an equal
+// preference may be another: a person can stop, resume and stop again.
 func (p Preference) DuplicateKey() (key string, lasting bool) {
-	return duplicateKey(p.Callback, !p.Ambiguous, p.JSON, p.Params, "preference", p.From, p.UserID, p.To), true
+	hasTime := p.RawTime != ""
+	return duplicateKey(p.Callback, !p.Ambiguous, p.JSON, p.Params, "preference", p.From, p.UserID, p.To), hasTime
 }
 
 func (o *Other) about() (kind, id string) { return kindOther, "" }

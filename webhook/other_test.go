@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -195,6 +196,65 @@ func TestOtherIsHandledOnce(t *testing.T) {
 	assert.Equal(t, 200, hit("2", `{"event":"A"}`))
 	assert.Equal(t, 200, hit("1", `{"event":"B"}`))
 	assert.Len(t, others.got, 4, "another entry or value is another event")
+}
+
+// A change without a time does not say whether it is a repetition: after five seconds it is another.
+func TestChangeWithoutATimeIsAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var preferences inbox[webhook.Preference]
+		var others inbox[webhook.Other]
+		store := webhook.WithStore(webhook.NewMemoryStore(100, 24*time.Hour))
+		h := hooks(webhook.WithPOST(), store, webhook.WithPreferences(preferences.handle), webhook.WithOther(others.handle)).ChatApp2(ignore)
+		arrive := func(field, value string) {
+			for range 2 { // the service calls twice
+				require.Equal(t, 200, call(t, h, post("", "", envelopeIn(field, value))).Code)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for _, choice := range []string{"stop", "resume", "stop"} {
+			arrive("user_preferences", `{"user_preferences":[{"wa_id":"15550002222","value":"`+choice+`"}]}`)
+		}
+		require.Len(t, preferences.got, 3)
+		assert.True(t, preferences.got[2].Stopped)
+
+		const failure = `{"errors":[{"code":130429,"title":"Rate limit hit"}]}`
+		arrive("messages", failure)
+		arrive("messages", failure)
+		assert.Len(t, others.got, 2)
+
+		const standby = `{"messages":[{"id":"m-1","from":"1111","timestamp":"1791038663","type":"text","text":{"body":"Hi"}}]}`
+		arrive("standby", standby)
+		arrive("standby", standby)
+		assert.Len(t, others.got, 3, "the message has a time")
+	})
+}
+
+// The bound on events holds for preferences too, of which one change has many.
+func TestTooManyPreferences(t *testing.T) {
+	t.Parallel()
+	var preferences inbox[webhook.Preference]
+	h := hooks(webhook.WithPOST(), webhook.WithPreferences(preferences.handle)).ChatApp2(ignore)
+	body := func(changes int) string {
+		list := strings.TrimSuffix(strings.Repeat(`{"wa_id":"1","value":"stop"},`, 500), ",")
+		change := `{"field":"user_preferences","value":{"user_preferences":[` + list + `]}},`
+		return `{"entry":[{"changes":[` + strings.TrimSuffix(strings.Repeat(change, changes), ",") + `]}]}`
+	}
+	assert.Equal(t, http.StatusRequestEntityTooLarge, call(t, h, post("", "", body(3))).Code)
+	assert.Empty(t, preferences.got)
+	assert.Equal(t, 200, call(t, h, post("", "", body(2))).Code)
+	assert.Len(t, preferences.got, 1000)
+}
+
+// A text without a sender is a message that cannot be read, whatever JSON is next to it: it is not acknowledged.
+func TestTextWithoutASenderNextToAnEmptyEnvelope(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []string{`{"messages":[]}`, `{"entry":[]}`, envelopeIn("security", `{}`)} {
+		query := "message=Hi&payload=" + url.QueryEscape(payload)
+		_, _, err := hooks().ParseChatApp1(get(query))
+		require.ErrorIs(t, err, webhook.ErrNoSender, query)
+		assert.Equal(t, http.StatusBadRequest, call(t, hooks().ChatApp1(ignore), get(query)).Code, query)
+	}
 }
 
 func TestWithPreferences(t *testing.T) {

@@ -86,14 +86,19 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 		return events, f.callback.refuse(ErrTooLong)
 	}
 	d := f.resolve()
+	var err error
 	switch {
 	case f.callback.isChat():
-		return f.appendChat(&d, events)
+		events, err = f.appendChat(&d, events)
 	case f.callback.name == CallbackDelivery:
-		return f.appendReports(&d, events)
+		events, err = f.appendReports(&d, events)
 	default:
-		return f.appendSMS(&d, events)
+		events, err = f.appendSMS(&d, events)
 	}
+	if len(events) > maxEvents { // one change can hold many preferences
+		return nil, f.callback.refuse(ErrTooLarge)
+	}
+	return events, err
 }
 
 // parse is like read, for callers without a handler: they get messages and statuses, so any other change of the platform is an error.

@@ -206,8 +206,9 @@ func (c *claim) release(ctx context.Context) error {
 	return err
 }
 
-// Prune deletes events that were handled longer ago than age, and returns how many. Keep them for as long as the service may call
-// again, which is some days for many services. Call it from time to time, such as once an hour, from any process.
+// Prune deletes events that were handled longer ago than age, and claims whose lease ended longer ago, as after a crash. It returns how many
+// rows it deleted. Keep events for as long as the service may call again, which is some days for many services. Call it from time to time,
+// such as once an hour, from any process.
 func (s *Store) Prune(ctx context.Context, age time.Duration) (int64, error) {
 	if age < 0 {
 		return 0, errors.New("sqlstore: the age is negative")

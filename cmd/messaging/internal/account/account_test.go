@@ -513,6 +513,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
+		"\n=1": "'\n=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1", "é=1": "é=1",
 		"+639171234567": "+639171234567", "-0.05": "-0.05", "0.50": "0.50", "Hi": "Hi", "": "", "a=b": "a=b",
 	} {
 		assert.Equal(t, want, withoutFormula(cell), cell)
@@ -1047,6 +1048,30 @@ func TestListenForwardsAndReplays(t *testing.T) {
 		assert.Equal(t, cli.ExitUsage, code)
 		assert.Contains(t, errs, want)
 	}
+}
+
+// TestListenKeepsEveryByteOfAQuery: a service may escape nothing, and send bytes that are not UTF-8.
+func TestListenKeepsEveryByteOfAQuery(t *testing.T) {
+	t.Parallel()
+	const query = "from=639170000001&message=caf\xe9#5&id=i1"
+	var got []string
+	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.URL.RawQuery) }))
+	defer program.Close()
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	base, end := startListen(t, "--insecure", "--forward", program.URL, "--save", saved)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/sms", http.NoBody)
+	require.NoError(t, err)
+	r.URL.RawQuery = query
+	response, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	out, _ := end()
+	assert.Contains(t, out, "café#5")
+
+	_, errs, code := (&shell{T: t}).run("replay", saved, "--forward", program.URL)
+	assert.Equal(t, cli.ExitOK, code, errs)
+	assert.Equal(t, []string{query, query}, got)
 }
 
 // TestListenSavesAcceptedCallbacksOnly: callbacks that the receiver refuses, and requests without effect, are neither saved nor forwarded.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // callback is a request to a webhook, in the form in which --save stores it.
@@ -24,18 +25,29 @@ type callback struct {
 	Query    string      `json:"query,omitzero"`
 	Header   http.Header `json:"header,omitzero"`
 	Body     []byte      `json:"body,omitzero"`
+
+	// QueryBytes is a query that is not valid UTF-8, which JSON cannot hold as text. Query is then empty.
+	QueryBytes []byte `json:"queryBytes,omitzero"`
 }
 
 func newCallback(r *http.Request, body []byte) *callback {
-	return &callback{
+	c := &callback{
 		Received: time.Now(),
 		Method:   r.Method,
 		Path:     r.URL.Path,
-		Query:    r.URL.RawQuery,
 		Header:   r.Header.Clone(),
 		Body:     body,
 	}
+	if utf8.ValidString(r.URL.RawQuery) {
+		c.Query = r.URL.RawQuery
+	} else {
+		c.QueryBytes = []byte(r.URL.RawQuery)
+	}
+	return c
 }
+
+// rawQuery returns the query byte for byte.
+func (c *callback) rawQuery() string { return c.Query + string(c.QueryBytes) }
 
 // program is the program behind --forward.
 type program struct{ base *url.URL }
@@ -62,12 +74,12 @@ func (p *program) send(ctx context.Context, c *callback) (*bufferedResponse, err
 	const timeout = 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	target := p.base.JoinPath(c.Path)
-	target.RawQuery = c.Query
-	request, err := http.NewRequestWithContext(ctx, c.Method, target.String(), bytes.NewReader(c.Body)) //nolint:gosec // the user names the host
+	target := p.base.JoinPath(c.Path).String()
+	request, err := http.NewRequestWithContext(ctx, c.Method, target, bytes.NewReader(c.Body)) //nolint:gosec // the user names the host
 	if err != nil {
 		return nil, err
 	}
+	request.URL.RawQuery = c.rawQuery() // as a part of the target, it would end at a #
 	for name, values := range c.Header {
 		if name != "Content-Length" && name != "Connection" {
 			request.Header[name] = values

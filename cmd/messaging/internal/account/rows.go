@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
@@ -124,7 +125,8 @@ var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
 
 // withoutFormula returns a cell that no spreadsheet reads as a formula. An apostrophe makes it a text.
 func withoutFormula(cell string) string {
-	mayBeFormula := cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0]))
+	first, _ := utf8.DecodeRuneInString(cell)
+	mayBeFormula := strings.ContainsRune("=+-@＝＋－＠\t\r\n", first)
 	if mayBeFormula && !number.MatchString(cell) {
 		return "'" + cell
 	}

@@ -113,5 +113,5 @@ func (s *settings) write(text string) error {
 	if s.force {
 		return replace(s.out, text)
 	}
-	return create(s.out, text)
+	return create(s.out, text, readable)
 }

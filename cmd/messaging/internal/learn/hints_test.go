@@ -155,3 +155,14 @@ func TestLearnNotesMessages(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"message", "text"}, at(got, "errors", "message"), "a learned list replaces the default one")
 }
+
+// Comments and warnings show names of the examples, which must not move the cursor of a terminal.
+func TestNotesHaveNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	var n notes
+	n.note("the example also has \u009b2J", sectionList, "record")
+	n.warn("not learned: \x1b[2J\u202e", sectionErrors, "message")
+	assert.Equal(t, `the example also has \u009b2J`, n.all[0].text)
+	assert.Equal(t, `not learned: \x1b[2J\u202e`, n.all[1].text)
+	assert.Equal(t, []string{sectionErrors + `.message: not learned: \x1b[2J\u202e`}, n.warnings)
+}

@@ -38,7 +38,7 @@ func (in input) readTyped(ctx context.Context) (string, error) {
 	if err != nil || in.keep == "" {
 		return text, err
 	}
-	if err := create(in.keep, text); err != nil {
+	if err := create(in.keep, text, ownerOnly); err != nil {
 		in.store(text)
 		return "", fmt.Errorf("--keep: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 // A note is a comment for the reader of the overlay. The library ignores its key, which is the last of keys and ends in //.
@@ -18,8 +20,9 @@ type notes struct {
 	warnings []string // comments that are printed too
 }
 
-// note adds a comment to a key, such as "sms.send", "fields", "to", unless the key has it.
+// note adds a comment to a key, such as "sms.send", "fields", "to", unless the key has it. A comment can show names of the examples.
 func (n *notes) note(text string, keys ...string) {
+	text = cli.Printable(text)
 	isSame := func(other note) bool { return other.text == text && slices.Equal(other.keys, keys) }
 	if !slices.ContainsFunc(n.all, isSame) {
 		n.all = append(n.all, note{keys: keys, text: text})
@@ -29,7 +32,7 @@ func (n *notes) note(text string, keys ...string) {
 // warn adds a comment that is printed, too.
 func (n *notes) warn(text string, keys ...string) {
 	n.note(text, keys...)
-	n.warnings = appendNew(n.warnings, strings.Join(keys, ".")+": "+text)
+	n.warnings = appendNew(n.warnings, cli.Printable(strings.Join(keys, ".")+": "+text))
 }
 
 // noteAbsent adds a comment about a kind of examples that is absent, and prints the consequence, which the user may not expect.

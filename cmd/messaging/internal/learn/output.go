@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 )
 
-// readable are the permissions of a written file, which holds no secret.
-const readable = 0o644
+// The permissions of written files.
+const (
+	readable  = 0o644 // of an overlay, which holds no secret
+	ownerOnly = 0o600 // of typed examples, which can hold the credentials of an account
+)
 
 // exists reports whether there is a file with a name.
 func exists(name string) bool {
@@ -16,8 +19,8 @@ func exists(name string) bool {
 }
 
 // create writes a new file.
-func create(name, text string) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, readable) //nolint:gosec // the user names it
+func create(name, text string, permissions os.FileMode) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
