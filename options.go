@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/setting"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -36,7 +34,7 @@ type settings struct {
 	retry        RetryPolicy
 	breaker      BreakerPolicy
 	settle       *SettlePolicy // nil if no option set it
-	limit        *rate.Limiter
+	limit        *transport.Limiter
 	contract     contract.Contract
 	contractFrom string            // the option or environment variable that set it, for problems
 	contractErr  error             // why the contract in the environment cannot be used
@@ -284,7 +282,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "must be more than 0 requests per second, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "want a burst of 1 or more, got %d", burst)
-		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
+		s.limit = transport.NewLimiter(perSecond, burst)
 	}
 }
 
