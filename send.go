@@ -130,7 +130,7 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		}
 		return Receipt{}, s.err
 	}
-	c.logFoundAt(ctx, e, s.response.FoundAt)
+	c.logFoundAt(ctx, s, out)
 	receipt := newReceipt(&s.call, out, &s.response)
 	if o != nil {
 		o.keepIDs(&receipt, e.messageSecrets(&s.call, out))
@@ -138,12 +138,19 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	return receipt, nil
 }
 
-// logFoundAt logs a line for the contract with the path at which an ID was found by name, once for each path.
-func (c *core) logFoundAt(ctx context.Context, e *sendEndpoint, path string) {
+// logFoundAt logs a line for the contract with the path at which the ID of a message was found by name, once for each path. A path may hold the
+// number of the recipient, and is then not logged.
+func (c *core) logFoundAt(ctx context.Context, s *sending, out *transport.Outcome) {
+	e := s.endpoint
+	path := s.response.FoundAt
 	if path == "" || c.settings.logger == nil {
 		return
 	}
 	if _, isKnown := e.foundAt.LoadOrStore(path, true); isKnown {
+		return
+	}
+	secrets := e.messageSecrets(&s.call, out)
+	if secrets.Mask(path) != path {
 		return
 	}
 	line := fmt.Sprintf(`{%q: {"response": {"id": [%q]}}}`, e.name, path)

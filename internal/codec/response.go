@@ -25,7 +25,8 @@ type Response struct {
 	// IsText reports whether the response is plain text, and not JSON; IsStructured whether it is a JSON object or list.
 	IsText, IsStructured bool
 
-	// FoundAt is the path at which Recognize found the ID by its name, or "" if the ID is where the contract says.
+	// FoundAt is the path at which Recognize found the ID by its name, for the contract. It is "" if the ID is where the contract says, and if
+	// responses have it at too many paths.
 	FoundAt string
 
 	isAccepted bool // the contract has no IDs, and a status accepts the message
