@@ -124,8 +124,9 @@ func withToken(token, from string) Option {
 // its life, at most a minute), once for all calls that wait. If the service responds with HTTP 401, the token is dropped and the call is retried
 // once with a fresh one.
 //
-// The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. An error from it, or
-// an empty token, ends the call with the verdict NotSent.
+// The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. If it returns an
+// error or an empty token, the old token is used for as long as it is valid. Without one the call ends, and the verdict is NotSent, or Refused
+// after HTTP 401.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
 		s.require(source != nil, "WithTokenSource", "needs a function, got nil")
@@ -369,8 +370,9 @@ func withVariable(name, value, from string) Option {
 func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
 // WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info), with its
-// channel and whether it is for reads. A record has the text of the error, the status and the duration. It holds no token, number, text, query,
-// header or body. Nothing is logged by default.
+// channel and whether it is for reads. It also logs where the ID of a message was found by its name (info), and a lookup that finds several
+// messages (warning). A record has the text of the error, the status and the duration. It holds no token, number, text, query, header or body.
+// Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")

@@ -24,8 +24,8 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale of the contract:
-	// the price of one part, the price of the message, and what is left on the account.
+	// UnitCost, Cost and Balance are decimal strings, with the digits that the service sent, apart from the scale of the contract: the price of
+	// one part, the price of the message, and what is left on the account. A currency in the same text is left out.
 	UnitCost string
 	Cost     string
 	Balance  string
