@@ -45,8 +45,9 @@ type Receipt struct {
 	Raw json.RawMessage
 }
 
-// LogValue logs everything but Raw, which may repeat a number or a text.
+// LogValue logs everything but Raw, which may repeat a number or a text. Of Status, which may be a sentence, it masks what may be a number.
 func (r Receipt) LogValue() slog.Value {
+	status := new(redact.Secrets).Mask(r.Status)
 	return slog.GroupValue(
 		slog.String("id", r.ID),
 		slog.String("request_id", r.RequestID),
@@ -57,7 +58,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("balance", r.Balance),
 		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
-		slog.String("service_status", r.Status),
+		slog.String("service_status", status),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
 	)
