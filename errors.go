@@ -203,7 +203,8 @@ type Error struct {
 	// (Retry-After) or a guard (Postpone) asked for, and the one for the circuit breaker, the rate limit or a back-off that the RetryPolicy or
 	// the context did not allow. For some codes of chat app 2's platform, the library sets it; see Retryable.
 	RetryAfter time.Duration
-	// Attempts is the number of requests that the call began. It is 0 if SMS.Settle found the message listed as refused.
+	// Attempts is the number of requests that the call began. It is 0 if SMS.Settle found the message listed as refused. For a listing and a
+	// lookup it counts those for the page that failed, and is 1 if no page did.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte

@@ -497,7 +497,9 @@ func TestErrorOfAReadLeavesOutItsFilters(t *testing.T) {
 func TestPlainDataPrintsWholeAndLogsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	tx := sms.Transaction{ID: "t-1", ReferenceID: "r-1", From: "SECRET", To: "+639171234567", Text: "Jerry", Description: "SECRET", Extra: map[string]json.RawMessage{"SECRET": nil}}
-	receipt := messaging.Receipt{ID: "t-1", ReferenceID: "r-1", Attempts: 2, Raw: json.RawMessage(`{"to":"+639171234567"}`)}
+	receipt := messaging.Receipt{
+		ID: "t-1", ReferenceID: "r-1", Status: "accepted for +639171234567", Attempts: 2, Raw: json.RawMessage(`{"to":"+639171234567"}`),
+	}
 	for _, value := range []any{tx, receipt, message, chatMessage1, chatMessage2} {
 		assert.Contains(t, fmt.Sprintf("%+v", value), "ReferenceID:", "%T", value)
 		var log bytes.Buffer

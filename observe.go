@@ -26,7 +26,8 @@ type Observer interface {
 	// StartStep is called before a step begins. It returns a context that derives from ctx, for EndStep and for the steps within this one. For
 	// a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span in it, and add headers.
 	StartStep(ctx context.Context, step Step) context.Context
-	// EndStep is called once for each StartStep, in the same goroutine, when the step has ended.
+	// EndStep is called once for each StartStep, when the step has ended. It is called in the same goroutine, except for the StepCall and the
+	// StepBackoff of a message of SendAll.
 	EndStep(ctx context.Context, step Step, result StepResult)
 }
 

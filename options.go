@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/setting"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -36,7 +34,7 @@ type settings struct {
 	retry        RetryPolicy
 	breaker      BreakerPolicy
 	settle       *SettlePolicy // nil if no option set it
-	limit        *rate.Limiter
+	limit        *transport.Limiter
 	contract     contract.Contract
 	contractFrom string            // the option or environment variable that set it, for problems
 	contractErr  error             // why the contract in the environment cannot be used
@@ -126,8 +124,9 @@ func withToken(token, from string) Option {
 // its life, at most a minute), once for all calls that wait. If the service responds with HTTP 401, the token is dropped and the call is retried
 // once with a fresh one.
 //
-// The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. An error from it, or
-// an empty token, ends the call with the verdict NotSent.
+// The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. If it returns an
+// error or an empty token, the old token is used for as long as it is valid. Without one the call ends, and the verdict is NotSent, or Refused
+// after HTTP 401.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
 		s.require(source != nil, "WithTokenSource", "needs a function, got nil")
@@ -284,7 +283,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "must be more than 0 requests per second, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "want a burst of 1 or more, got %d", burst)
-		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
+		s.limit = transport.NewLimiter(perSecond, burst)
 	}
 }
 
@@ -371,8 +370,9 @@ func withVariable(name, value, from string) Option {
 func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
 // WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info), with its
-// channel and whether it is for reads. A record has the text of the error, the status and the duration. It holds no token, number, text, query,
-// header or body. Nothing is logged by default.
+// channel and whether it is for reads. It also logs where the ID of a message was found by its name (info), and a lookup that finds several
+// messages (warning). A record has the text of the error, the status and the duration. It holds no token, number, text, query, header or body.
+// Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")

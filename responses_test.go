@@ -111,6 +111,35 @@ func TestSendLogsWhereItFoundAnID(t *testing.T) {
 	assert.NotContains(t, out.String(), "639171234567")
 }
 
+// A service may name the member that holds the ID after the recipient.
+func TestSendLogsNoPathWithANumber(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"+639171234567", "639171234567", "63 917 123 4567"} {
+		var out bytes.Buffer
+		logger := slog.New(slog.NewJSONHandler(&out, nil))
+		client, mock := mocked(t, messaging.WithLogger(logger))
+		responding(mock, http.StatusOK, `{"results":{"`+name+`":{"messageId":"abc-1"}}}`)
+		receipt, err := client.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+		assert.Equal(t, "abc-1", receipt.ID)
+		assert.Empty(t, out.String(), name)
+	}
+}
+
+// Such a service has a path for each recipient. The many are accepted like the first.
+func TestSendFindsTheIDUnderEachRecipient(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for n := range 40 {
+		m := message
+		m.To = fmt.Sprintf("+6391712345%02d", n)
+		responding(mock, http.StatusOK, `{"status":"OK","sms":{"`+m.To+`":{"status":"OK","sms_id":"abc-1"}}}`)
+		receipt, err := client.SMS.Send(t.Context(), m)
+		require.NoError(t, err, m.To)
+		assert.Equal(t, "abc-1", receipt.ID)
+	}
+}
+
 // Services whose responses no contract describes are the first that most programs meet.
 func TestSendAllWithOrdinaryResponses(t *testing.T) {
 	t.Parallel()

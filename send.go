@@ -24,8 +24,8 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale of the contract:
-	// the price of one part, the price of the message, and what is left on the account.
+	// UnitCost, Cost and Balance are decimal strings, with the digits that the service sent, apart from the scale of the contract: the price of
+	// one part, the price of the message, and what is left on the account. A currency in the same text is left out.
 	UnitCost string
 	Cost     string
 	Balance  string
@@ -45,8 +45,9 @@ type Receipt struct {
 	Raw json.RawMessage
 }
 
-// LogValue logs everything but Raw, which may repeat a number or a text.
+// LogValue logs everything but Raw, which may repeat a number or a text. Of Status, which may be a sentence, it masks what may be a number.
 func (r Receipt) LogValue() slog.Value {
+	status := new(redact.Secrets).Mask(r.Status)
 	return slog.GroupValue(
 		slog.String("id", r.ID),
 		slog.String("request_id", r.RequestID),
@@ -57,7 +58,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("balance", r.Balance),
 		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
-		slog.String("service_status", r.Status),
+		slog.String("service_status", status),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
 	)
@@ -130,7 +131,7 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		}
 		return Receipt{}, s.err
 	}
-	c.logFoundAt(ctx, e, s.response.FoundAt)
+	c.logFoundAt(ctx, s, out)
 	receipt := newReceipt(&s.call, out, &s.response)
 	if o != nil {
 		o.keepIDs(&receipt, e.messageSecrets(&s.call, out))
@@ -138,12 +139,19 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	return receipt, nil
 }
 
-// logFoundAt logs a line for the contract with the path at which an ID was found by name, once for each path.
-func (c *core) logFoundAt(ctx context.Context, e *sendEndpoint, path string) {
+// logFoundAt logs a line for the contract with the path at which the ID of a message was found by name, once for each path. A path may hold the
+// number of the recipient, and is then not logged.
+func (c *core) logFoundAt(ctx context.Context, s *sending, out *transport.Outcome) {
+	e := s.endpoint
+	path := s.response.FoundAt
 	if path == "" || c.settings.logger == nil {
 		return
 	}
 	if _, isKnown := e.foundAt.LoadOrStore(path, true); isKnown {
+		return
+	}
+	secrets := e.messageSecrets(&s.call, out)
+	if secrets.Mask(path) != path {
 		return
 	}
 	line := fmt.Sprintf(`{%q: {"response": {"id": [%q]}}}`, e.name, path)

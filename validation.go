@@ -10,15 +10,15 @@ import (
 type Problem struct {
 	// Field names the argument as in Go: "To", "Extra[\"to\"]", "Content.Action.Sections[1].Rows[3].Title", "WithTimeout".
 	Field string
-	// Reason says what is wrong and what is allowed. It never repeats the value.
+	// Reason says what is wrong and what is allowed. It may repeat a number or a duration, but never a text.
 	Reason string
 	// Limit reports whether the value exceeds a limit that the platform behind a channel documents, such as the length of a
 	// title. The platform changes these limits: WithLenientLimits skips their checks.
 	Limit bool
 }
 
-// ValidationError is the error of a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
-// values, and matches ErrInvalid and ErrNotSent.
+// ValidationError is the error of a message or an option that this library rejected. Nothing was sent. It lists every problem, repeats
+// no text of a value, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
 	// Operation is the contract's name of the operation, such as "sms.send", or "FirstAccepted". It is "" if a client could not be made.
 	Operation string

@@ -41,7 +41,7 @@ import (
 // zero value is not sent.
 //
 // The methods of a Draft, such as New(channelID, to).Text(body), build a Message. It is plain data: sending never changes it, and many
-// goroutines may send the same one. Copies share the Fallback and the maps of the payload.
+// goroutines may send the same one. Copies share the Fallback, Extra and the maps of the payload.
 type Message struct {
 	// ChannelID identifies the chat-app-1 channel that the message comes from. Required.
 	ChannelID string `json:"channelID,omitzero"`

@@ -57,9 +57,9 @@ type Template struct {
 	Params map[string]string `json:"params,omitzero"`
 }
 
-// Raw is a payload of fields under their wire names, for payloads that this library does not know. Only the names of its fields are
-// checked: they must differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and
-// a video.
+// Raw is a payload of fields under their wire names, for payloads that this library does not know. The names must differ from those of the
+// message's other fields, and must not make two of the other payloads, such as a text and a video. Of the values it is only checked that they
+// can be sent.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.

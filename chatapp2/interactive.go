@@ -4,7 +4,7 @@ package chatapp2
 type Interactive struct {
 	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
 	Header Header `at:"header"`
-	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
+	// Body is the text, at most 1024 characters, or 4096 with a List or a RawAction. Required unless the action says otherwise.
 	Body string `at:"body.text"`
 	// Footer is shown in small letters below the body. Optional. A Carousel takes no footer.
 	Footer string `at:"footer.text,max=60"`

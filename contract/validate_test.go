@@ -195,7 +195,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"a * in a response":             {`{"sms.send":{"response":{"parts":["messages.*.parts"]}}}`, "sms.send.response.parts[0]", "holds a *; only id and status can: every element counts. Write a position, such as messages.0.parts"},
 		"one page of any size":          {`{"sms.list":{"paging":{"by":"none"}}}`, "sms.list.paging.by", "is none, so that there is one page; write how many rows it can hold, such as \"most\": 50, or \"whole\": true if it holds all"},
 		"one page that is two":          {`{"sms.list":{"paging":{"by":"none","most":50,"whole":true}}}`, "sms.list.paging.whole", "says that one page holds all rows, and sms.list.paging.most that it cannot"},
-		"pages that are one":            {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "is not none; most and whole are for none, where there is one page"},
+		"pages that are one":            {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "must be none with most or whole, which describe the only page"},
 		"rows of no word":               {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
 		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "means every word; write the words of the rows of this listing"},
 		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", dollarReason},

@@ -33,7 +33,8 @@ type ListOptions struct {
 	Status string `url:"status,omitempty"`
 	// After continues a listing after a page: it is the Next of that Page. It is "" for a listing from the beginning. The section sms.list of the
 	// contract, and all other options but Page, must be the same as in that listing. If they are not, the listing fails with a *messaging.ValidationError that
-	// names them, before its first request. A position of an earlier version is checked for its PageSize alone.
+	// names them, before its first request. A position of an earlier version is checked for its PageSize alone. One in 256 other
+	// values of To is not noticed, because the position must not tell a phone number.
 	After string `url:"-"`
 	// Page is the page to begin with, as the service counts; 0 is the first. It requires a contract that pages by number, and excludes
 	// After.
@@ -75,8 +76,8 @@ type Transaction struct {
 	Text string `concept:"text"`
 	// Parts is the number of SMS that the text was split into.
 	Parts int `concept:"parts"`
-	// Price is a decimal string, exactly as the service sent it, except that the scale of the contract is applied. Add prices as
-	// *big.Rat of package math/big, which is exact:
+	// Price is a decimal string, with the digits that the service sent, except that the scale of the contract is applied. A currency in the same
+	// text is in Currency. Add prices as *big.Rat of package math/big, which is exact:
 	//
 	//	if price, ok := new(big.Rat).SetString(tx.Price); ok {
 	//		total.Add(total, price)

@@ -88,6 +88,29 @@ func TestListDecodeMemory(t *testing.T) {
 	}
 }
 
+// Each ID that is found by its name has a path, which must not repeat all names around it.
+func TestRecognizeMemory(t *testing.T) {
+	s := compile(t, "", "sms.send", false)
+	s.SeekIDs(parse(t, ""))
+	const depth = 5000
+	ids := `{` + strings.Repeat(`"smsid":"a1",`, 2000) + `"smsid":"a2"}`
+	for name, body := range map[string]string{
+		"below a long name": `{"` + strings.Repeat("a", 32<<10) + `":` + ids + `}`,
+		"below many names":  strings.Repeat(`{"data":`, depth) + ids + strings.Repeat(`}`, depth),
+	} {
+		raw := []byte(body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		response, err := s.Recognize(raw, "+639171234567")
+		hasMessageID, _ := s.Names(raw, "+639171234567")
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err, name)
+		assert.True(t, hasMessageID, name)
+		assert.Equal(t, codec.NamesNone, response.Claim, "%s: no contract can have the path", name)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64*len(raw)), name)
+	}
+}
+
 // Everything that reads a response is fuzzed: a method Decode of a type T by FuzzTDecode.
 func TestEveryDecodeIsFuzzed(t *testing.T) {
 	t.Parallel()

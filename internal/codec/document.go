@@ -38,6 +38,7 @@ type document struct {
 	values       []value // by slot
 	hasDuplicate bool    // a member on a path came twice in its object
 	notJSON      error   // why the response is plain text, or nil if it is JSON
+	reread       int     // how many bytes were read again for the elements of lists
 }
 
 // longestText is the length in bytes of the longest response that is read as plain text. A longer one is an HTML page.

@@ -14,6 +14,10 @@ import (
 // maxParts is how many parts of one message a list may have.
 const maxParts = 255
 
+// maxReread is how many bytes of a response are read again for the elements of its lists, with each of which the values outside are read. It is
+// enough for 255 parts of 1 KiB each. Without it, a long response would keep a send busy for a minute.
+const maxReread = 64 << 20
+
 // element is what the response says with one element of a list.
 type element struct {
 	message
@@ -39,7 +43,12 @@ func (f *messageFormat) readLists(m *message, d *document, lists []*messageList)
 
 // readList adds to m what the elements of a list say. Unless they are the parts of one message, the response proves nothing.
 func (f *messageFormat) readList(m *message, d *document, l *messageList) {
-	elements := f.readElements(d, l)
+	elements, isComplete := f.readElements(d, l)
+	if !isComplete {
+		m.Claim = Contradictory
+		m.Reason = tooLongList
+		return
+	}
 	haveOutcome := false
 	for i := range elements {
 		m.addNames(&elements[i].Response)
@@ -65,8 +74,8 @@ func (r *Response) addNames(with *Response) {
 	r.Recipients = append(r.Recipients, with.Recipients...)
 }
 
-// readElements reads the elements of a list, up to maxParts+1 of them.
-func (f *messageFormat) readElements(d *document, l *messageList) (elements []element) {
+// readElements reads the elements of a list, up to maxParts+1 of them. It reports false if that would read more again than maxReread.
+func (f *messageFormat) readElements(d *document, l *messageList) (elements []element, isComplete bool) {
 	list := f.At(l.path)
 	first := f.At(join(l.path, firstElement))
 	outcomes := f.outcomesIn(first)
@@ -76,13 +85,18 @@ func (f *messageFormat) readElements(d *document, l *messageList) (elements []el
 	alone.values = slices.Clone(d.values)
 	w := jsonscan.NewWalker(d.raw)
 	w.Pos = d.values[list.Slot].Start
+	defer func() { d.reread = alone.reread }()
 	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
+		alone.reread += len(d.raw)
+		if alone.reread > maxReread {
+			return nil, false
+		}
 		alone.readElement(w, first, below)
 		e := element{message: f.readMessage(&alone), hasOutcome: alone.hasAny(outcomes)}
 		f.readLists(&e.message, &alone, l.inner)
 		elements = append(elements, e)
 	}
-	return elements
+	return elements, true
 }
 
 // readElement reads the next element of a list into the slots of the first one, and empties all other slots below the list.

@@ -13,9 +13,13 @@ import (
 type idFormats struct {
 	compile func(path string) *messageFormat
 
-	mu     sync.Mutex
-	byPath map[string]*messageFormat
+	mu      sync.Mutex
+	byPath  map[string]*messageFormat // at most maxFormats
+	hasMany bool                      // there have been more
 }
+
+// maxFormats is how many formats are kept.
+const maxFormats = 16
 
 // SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if the contract has just the
 // default paths of response.id.
@@ -29,15 +33,19 @@ func (s *Send) SeekIDs(t *table.Table) {
 	s.idFormats = &idFormats{compile: compile, byPath: map[string]*messageFormat{}}
 }
 
-// at returns the format for a path, or nil if there is no path or responses have named too many.
-func (f *idFormats) at(path string) *messageFormat {
-	const maxPaths = 16
+// at returns the format for a path, and reports whether responses have had more paths than are kept, such as one for each recipient. The formats of
+// earlier paths are then dropped.
+func (f *idFormats) at(path string) (format *messageFormat, hasMany bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.byPath[path] == nil && path != "" && len(f.byPath) < maxPaths {
+	if f.byPath[path] == nil {
+		if len(f.byPath) == maxFormats {
+			clear(f.byPath)
+			f.hasMany = true
+		}
 		f.byPath[path] = f.compile(path)
 	}
-	return f.byPath[path]
+	return f.byPath[path], f.hasMany
 }
 
 // Recognize is Decode for a response whose HTTP status is a success. If the contract has only its default paths of an ID and the response
@@ -49,12 +57,14 @@ func (s *Send) Recognize(body []byte, to string) (Response, error) {
 		return m.Response, err
 	}
 	path := s.pathOfID(body, to)
-	format := s.idFormats.at(path)
-	if format == nil {
+	if path == "" {
 		return m.Response, nil
 	}
+	format, hasMany := s.idFormats.at(path)
 	m, err = format.decode(body)
-	m.FoundAt = path
+	if !hasMany {
+		m.FoundAt = path
+	}
 	return m.Response, err
 }
 

@@ -25,7 +25,8 @@ type Response struct {
 	// IsText reports whether the response is plain text, and not JSON; IsStructured whether it is a JSON object or list.
 	IsText, IsStructured bool
 
-	// FoundAt is the path at which Recognize found the ID by its name, or "" if the ID is where the contract says.
+	// FoundAt is the path at which Recognize found the ID by its name, for the contract. It is "" if the ID is where the contract says, and if
+	// responses have it at too many paths.
 	FoundAt string
 
 	isAccepted bool // the contract has no IDs, and a status accepts the message
@@ -54,6 +55,7 @@ const (
 const (
 	duplicateMember = "the response has a member of the contract twice"
 	mixedMessages   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id, response.status)"
+	tooLongList     = "the response lists several messages, and is too long to be read with each of them"
 	invalidID       = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
 	twoStatuses     = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	noStatus        = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"

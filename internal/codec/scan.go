@@ -101,7 +101,7 @@ var elementName = []byte("0") //nolint:gochecknoglobals // never written
 
 // list reads the elements of a list. Each has the kind of the list.
 func (s *scan) list(kind nameKind, at *scanPath) (found finding) {
-	element := scanPath{outer: at, name: elementName, isElement: true}
+	element := scanPath{outer: at, name: elementName, isElement: true, length: at.lengthWith(elementName)}
 	for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
 		found.add(s.value(kind, &element))
 	}
@@ -126,7 +126,7 @@ func (s *scan) object(kind nameKind, at *scanPath) finding {
 // member reads a member of the object at a path.
 func (s *scan) member(object *scanPath, isInStatus bool) finding {
 	name := s.scanner.Name()
-	at := scanPath{outer: object, name: name}
+	at := scanPath{outer: object, name: name, length: object.lengthWith(name)}
 	kind := s.kindOf(name)
 	if s.isExempt(&at) {
 		kind = 0

@@ -76,12 +76,25 @@ type scanPath struct {
 	outer     *scanPath
 	name      []byte // of a member, or "0" for all elements of a list
 	isElement bool
+	length    int // in bytes, written out
 }
 
-// appendTo appends the path as a contract writes it. It reports false if no contract can have it.
-func (p *scanPath) appendTo(path []byte) (extended []byte, isPath bool) {
+// lengthWith returns the length of the path with one more name.
+func (p *scanPath) lengthWith(name []byte) int {
 	if p == nil {
+		return len(name)
+	}
+	return p.length + len(".") + len(name)
+}
+
+// appendTo appends the path as a contract writes it. It reports false if no contract can have it. It takes time for at most table.MaxName bytes,
+// because a response may have many names below a long path.
+func (p *scanPath) appendTo(path []byte) (extended []byte, isPath bool) {
+	switch {
+	case p == nil:
 		return path, true
+	case p.length > table.MaxName:
+		return nil, false
 	}
 	path, isPath = p.outer.appendTo(path)
 	if !isPath || !p.isNameable() {

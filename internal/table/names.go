@@ -36,13 +36,14 @@ func memberFault(path string) string { return cmp.Or(nameFault(path, true), nota
 // plainNameFault returns what is wrong with a name in which a dot has no meaning.
 func plainNameFault(name string) string { return nameFault(name, false) }
 
-const maxName = 256
+// MaxName is how many bytes a name or a path may have.
+const MaxName = 256
 
 func nameFault(name string, isPath bool) string {
 	switch {
 	case name == "":
 		return "is empty"
-	case len(name) > maxName:
+	case len(name) > MaxName:
 		return "is longer than 256 bytes"
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"

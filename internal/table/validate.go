@@ -204,7 +204,7 @@ func (p Paging) validate(problems *Problems, path string) {
 	case isNone && p.Most > 0 && p.Whole:
 		problems.add(path+".whole", "says that one page holds all rows, and "+path+".most that it cannot")
 	case !isNone && hasSize:
-		problems.add(path+".by", "is not none; most and whole are for none, where there is one page")
+		problems.add(path+".by", "must be none with most or whole, which describe the only page")
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/time/rate"
 )
 
 // endingReader calls end when the last byte has been read, and before the end of the body is told.
@@ -496,7 +495,7 @@ func TestContextThatEndsInAuthenticationSendsNothing(t *testing.T) {
 }
 
 func limitOf(every time.Duration, burst int) func(*Transport) {
-	return func(c *Transport) { c.Limit = rate.NewLimiter(rate.Every(every), burst) }
+	return func(c *Transport) { c.Limit = NewLimiter(1/every.Seconds(), burst) }
 }
 
 func TestRateLimitDelaysEachAttempt(t *testing.T) {

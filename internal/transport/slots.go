@@ -3,8 +3,11 @@ package transport
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // maxInFlight is how many requests of one account, channel and kind are in flight at once.
@@ -91,19 +94,47 @@ func (c *call) releaseSlot() {
 	}
 }
 
+// Limiter is a rate limit, whose turns come in the order in which they were reserved. It is safe for concurrent use.
+type Limiter struct {
+	*rate.Limiter
+
+	mu sync.Mutex // held while a turn is reserved and, if it comes too late, given back
+}
+
+// NewLimiter returns a Limiter for so many requests a second on average, and for burst at once.
+func NewLimiter(perSecond float64, burst int) *Limiter {
+	return &Limiter{Limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
+}
+
+// reserve reserves the next turn, and returns how long until it comes. If that is longer than atMost, it gives the turn back and returns nil. No
+// other turn is reserved meanwhile: package rate takes back the last turn only.
+func (l *Limiter) reserve(atMost time.Duration) (turn *rate.Reservation, delay time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn = l.Reserve()
+	delay = turn.Delay()
+	if delay > max(atMost, 0) {
+		turn.Cancel()
+		return nil, delay
+	}
+	return turn, delay
+}
+
 // waitForTurn waits for a turn of the rate limit. A turn that would come too late is given back at once.
 func (c *call) waitForTurn(ctx context.Context) error {
 	if c.transport.Limit == nil {
 		return nil
 	}
-	turn := c.transport.Limit.Reserve()
-	delay := turn.Delay()
+	turn, delay := c.transport.Limit.reserve(c.longestWait())
 	if delay == 0 {
 		return nil
 	}
 	return c.wait(ctx, "the rate limit", func(ctx context.Context) error {
-		if delay > c.longestWait() {
+		if turn != nil && delay > c.longestWait() { // because an observer took long
 			turn.Cancel()
+			turn = nil
+		}
+		if turn == nil {
 			c.outcome.Wait = delay
 			return lateError(delay > c.untilDeadline())
 		}

@@ -141,6 +141,28 @@ func TestCredentialsAreFetchedHoldingNothing(t *testing.T) {
 	})
 }
 
+// Otherwise the next call would wait for turns that no call takes.
+func TestLateTurnsOfConcurrentCallsAreAllGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 10
+		tr := newTransport(newFakeBase(responds(200, "{}")), limitOf(time.Hour, 1))
+		tr.Limit.Allow()
+		var waits, ended sync.WaitGroup
+		waits.Add(calls)
+		request := sendRequest()
+		request.Observe = func(ctx context.Context, _ Step, _ int) (context.Context, func(Outcome)) {
+			waits.Done()
+			waits.Wait() // until each call has had its turn
+			return ctx, func(Outcome) {}
+		}
+		for range calls {
+			ended.Go(func() { assertLate(t, tr.Do(t.Context(), request).Err, false, "the rate limit") })
+		}
+		ended.Wait()
+		assert.InDelta(t, 0, tr.Limit.Tokens(), 1e-9)
+	})
+}
+
 // limits are what bounds the waits of a call.
 type limits struct {
 	maxWait  time.Duration // 0: an hour

@@ -15,8 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
@@ -33,7 +31,7 @@ type Transport struct {
 	MaxAttempts int
 	// MinWait is the shortest ceiling of a back-off. MaxWait bounds all waits of a call together.
 	MinWait, MaxWait time.Duration
-	Limit            *rate.Limiter
+	Limit            *Limiter
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
 	// Changed is called when a breaker has opened or closed, in the goroutine of the call that made it so, with the request of that
