@@ -116,7 +116,8 @@ func anyError(err error, matches func(*Error) bool) bool {
 // A message can be sent again after
 //
 //   - NotSent, except for ErrDenied, and except where another attempt would fail in the same way: a *ValidationError, a certificate that was
-//     refused, a server without TLS, a proxy that wants credentials, and a client without credentials for the channel. After Postpone, the wait is the one that the guard gave.
+//     refused, a server without TLS, a proxy that wants credentials, and a client without credentials for the channel. After Postpone, the wait is
+//     the one that the guard gave.
 //   - ErrRateLimited, and any other refusal whose status proves that nothing was processed (errors.notProcessed of the contract), unless
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.

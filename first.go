@@ -26,8 +26,8 @@ import (
 // open, until its message becomes the probe. While the service is down, the probe ends unknown, so that nothing falls back. The cost is that a
 // 429 or a failed connection is not retried, but falls back at once.
 //
-// The error is the last one, with the texts of the others. For errors.Is, errors.As, VerdictOf and Retryable it is the last error alone. To act on the error
-// of an earlier send, assign it to a variable. Here, a one-time code also goes to a person who stopped marketing on chat app 2:
+// The error is the last one, with the texts of the others. For errors.Is, errors.As, VerdictOf and Retryable it is the last error alone. To act on
+// the error of an earlier send, assign it to a variable. Here, a one-time code also goes to a person who stopped marketing on chat app 2:
 //
 //	var chatErr error
 //	receipt, err := messaging.FirstAccepted(ctx, func(ctx context.Context) (receipt messaging.Receipt, err error) {

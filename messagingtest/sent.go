@@ -69,9 +69,9 @@ type Sent struct {
 	SentAt         time.Time `concept:"sent"`
 	DeliveryStatus string    `concept:"deliveryStatus"`
 
-	// Operator, Country, Price and Currency are shown in listings if Server.Seed sets them. Without them a listing shows "OP_1",
-	// "ZZ", 0.50 for each part, and "XTS". Price has up to two decimals, such as "0.35"; a
-	// listing writes it with the scale of the contract.
+	// Operator, Country, Price and Currency are shown in listings if Server.Seed sets them. Without them a listing shows
+	// "OP_1", "ZZ", 0.50 for each part, and "XTS". Price has up to two decimals, such as "0.35"; a listing writes it with the
+	// scale of the contract.
 	Operator, Country, Price, Currency string
 
 	// SendStatus is shown in listings if Server.Seed sets it, such as "rejected" for a message that is listed although the service

@@ -88,8 +88,9 @@ func WithAPIKey(key, secret string) Option {
 	}
 }
 
-// WithIDPrefix sets how the IDs of messages begin, in place of "msg-"; on chat app 2 the prefix is within an ID in the form of the platform. Every
-// server counts from 1, so a program that keeps its messages longer than the server needs a prefix of its own for each server.
+// WithIDPrefix sets how the IDs of messages begin, in place of "msg-"; on chat app 2 the prefix is within an ID in the form of
+// the platform. Every server counts from 1, so a program that keeps its messages longer than the server needs a prefix of its
+// own for each server.
 func WithIDPrefix(prefix string) Option { return func(s *Server) { s.ledger.idPrefix = prefix } }
 
 // NewServer starts a server that is closed when the test and its subtests have ended.

@@ -32,9 +32,9 @@ type ListOptions struct {
 	// Status selects by status, in the service's words. The default contract has no parameter for it.
 	Status string `url:"status,omitempty"`
 	// After continues a listing after a page: it is the Next of that Page. It is "" for a listing from the beginning. The section sms.list of the
-	// contract, and all other options but Page, must be the same as in that listing. If they are not, the listing fails with a *messaging.ValidationError that
-	// names them, before its first request. A position of an earlier version is checked for its PageSize alone. One in 256 other
-	// values of To is not noticed, because the position must not tell a phone number.
+	// contract, and all other options but Page, must be the same as in that listing. If they are not, the listing fails with a
+	// *messaging.ValidationError that names them, before its first request. A position of an earlier version is checked for its PageSize alone.
+	// One in 256 other values of To is not noticed, because the position must not tell a phone number.
 	After string `url:"-"`
 	// Page is the page to begin with, as the service counts; 0 is the first. It requires a contract that pages by number, and excludes
 	// After.

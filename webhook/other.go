@@ -94,12 +94,12 @@ const preferencesMember = "user_preferences"
 func (f *fields) preferences(d *decision, one change) (events []event, isComplete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	people := contactsIn(value)
+	contacts := contactsIn(value)
 	list := value.list(preferencesMember, maxEvents)
 	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
-		p := f.preference(d, members, people.find(members))
+		p := f.preference(d, members, contacts.find(members))
 		p.To = number(business)
 		p.Ambiguous = p.Ambiguous || value.hasRepeats()
 		p.JSON = raw

@@ -10,8 +10,9 @@ import (
 // read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
 // the events, so that the handler of one event allocates no list.
 //
-// A request is read once, in steps: checkPath checks the path, receive reads the bytes, verify and verifyBody check the other proofs, classify parses the body, readJSON finds
-// the events of a JSON body, readForm and readObject set fields, resolve decides between them, and appendEvents makes events.
+// A request is read once, in steps: checkPath checks the path, receive reads the bytes, verify and verifyBody check the other proofs, classify
+// parses the body, readJSON finds the events of a JSON body, readForm and readObject set fields, resolve decides between them, and appendEvents
+// makes events.
 func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err

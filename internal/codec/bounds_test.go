@@ -50,6 +50,26 @@ func TestListDecodeRowLimit(t *testing.T) {
 	}
 }
 
+// Each element of a list of messages is read with everything outside the list, here a text that is long and has to be unescaped.
+func TestDecodeRereadsNoLongResponseForEachElement(t *testing.T) {
+	t.Parallel()
+	const elements = 255
+	s := decoder(t, "")
+	respond := func(size int) codec.Response {
+		text := strings.Repeat(`\n`, size/len(`\n`))
+		body := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"id":"m-1"},`, elements), ",") + `],"message":"` + text + `"}`
+		got, err := s.Decode([]byte(body))
+		require.NoError(t, err)
+		return got
+	}
+
+	assert.Equal(t, codec.Accepts, respond(128<<10).Claim)
+
+	got := respond(8 << 20) // it would take a minute
+	assert.Equal(t, codec.Contradictory, got.Claim)
+	assert.Equal(t, "the response lists several messages, and is too long to be read with each of them", got.Reason)
+}
+
 // The bodies are so large that a cost which is not in proportion to their size shows.
 func TestListDecodeMemory(t *testing.T) {
 	const size = 4 << 20

@@ -69,8 +69,8 @@ func (l *List) isBelowBase(link *url.URL) bool {
 	return strings.HasPrefix(cleanPath(linked), strings.TrimSuffix(cleanPath(base), "/")+"/")
 }
 
-// decodePath decodes a path until nothing changes. It reports false if the path is encoded too often, or if a % is not part of an escape: some servers
-// then decode the rest of the path, and others do not.
+// decodePath decodes a path until nothing changes. It reports false if the path is encoded too often, or if a % is not part of an escape: some
+// servers then decode the rest of the path, and others do not.
 func decodePath(text string) (decoded string, ok bool) {
 	for range maxDecodings {
 		next, err := url.PathUnescape(text)

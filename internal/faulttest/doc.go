@@ -7,4 +7,5 @@
 //   - storm_test.go, trouble_test.go, sendall_test.go, pacing_test.go: a service in trouble or at its limit, in the time of synctest.
 //   - bounds_test.go, receiver_test.go: memory while a peer sends too much.
 //   - redaction_test.go: prints everything that could hold a secret.
+//   - client_test.go, channel_test.go: the clients, messages and channels that the tests share.
 package faulttest

@@ -230,7 +230,9 @@ func testToastsAndActions(t *testing.T, tab browser, command string) {
 		assert.Empty(t, eval[[]string](t, tab, `window.covered`), "a toast covers no button at %d", width)
 		eventually(t, tab, `(l => l.scrollHeight - l.scrollTop - l.clientHeight < 80)(document.querySelector("#log"))`)
 		b.open(t, tab, "/_sandbox/page/faults")
-		do(t, tab, `document.querySelector(".doc").scrollTop = 500; document.querySelector("#fault-slow input").value = "x"; document.querySelector("#fault-slow button").click()`)
+		typeInto(t, tab, "#fault-slow input", "x")
+		do(t, tab, `document.querySelector(".doc").scrollTop = 500`)
+		click(t, tab, "#fault-slow button")
 		eventually(t, tab, `document.querySelector(".toast.bad") && (`+look+`)`)
 		assert.Empty(t, eval[[]string](t, tab, `window.covered`), "nor on Faults, at %d", width)
 	}

@@ -122,10 +122,9 @@ func testWebhookField(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector("[data-webhook=sms] input").value === "http://127.0.0.1:1/hooks?key=••••"`)
 	do(t, tab, `
 		window.asked = 0;
-		window.confirm = () => { window.asked++; return false };
-		const form = document.querySelector("[data-webhook=sms]");
-		form.elements.url.value = "";
-		form.requestSubmit()`)
+		window.confirm = () => { window.asked++; return false }`)
+	typeInto(t, tab, "[data-webhook=sms] input", "")
+	submit(t, tab, "[data-webhook=sms]")
 	eventually(t, tab, `window.asked === 1 && document.querySelector("[data-webhook=sms] input").value.includes("••••")`)
 	var now struct{ Webhooks map[string]string }
 	b.get(t, "settings", &now)
@@ -153,10 +152,8 @@ func testOTP(t *testing.T, tab browser, command string) {
 
 	run(t, tab, chromedp.Navigate(strings.TrimPrefix(strings.TrimSpace(line), "otp: open ")))
 	enter := func(form, field, text string) {
-		do(t, tab, `
-			const form = document.querySelector("`+form+`");
-			form.elements.`+field+`.value = "`+text+`";
-			form.requestSubmit()`)
+		typeInto(t, tab, form+" [name="+field+"]", text)
+		submit(t, tab, form)
 	}
 	enter("#ask", "to", "+639171234567")
 	eventually(t, tab, `document.querySelector("#result").innerText === "The code is on its way." && document.querySelector("#enter").checkVisibility()`)

@@ -30,14 +30,12 @@ func testTrafficPage(t *testing.T, tab browser, command string) {
 
 	click(t, tab, `a[href$="page/faults"]`)
 	waitFor(t, tab, "#scope")
-	do(t, tab, `
-		const { to, amount, duration, skip } = document.querySelector("#scope").elements;
-		to.value = "`+ben+`";
-		amount.value = "duration";
-		duration.value = "1h";
-		skip.value = "1";
-		document.querySelector("#fault-status [name=status]").value = "500";
-		document.querySelector("#fault-status button").click()`)
+	typeInto(t, tab, "#scope [name=to]", ben)
+	click(t, tab, "#scope [value=duration]")
+	typeInto(t, tab, "#scope [name=duration]", "1h")
+	typeInto(t, tab, "#scope [name=skip]", "1")
+	typeInto(t, tab, "#fault-status [name=status]", "500")
+	click(t, tab, "#fault-status button")
 	eventually(t, tab, `document.querySelector("#rules").innerText.includes("`+ben+`") && document.querySelector("#rules").innerText.includes("status 500")`)
 	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "It passes"})
 	require.NoError(t, err)

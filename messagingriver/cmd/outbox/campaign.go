@@ -93,18 +93,30 @@ func pausedChannelsText(ctx context.Context, db database) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var paused []messagingriver.ChannelStatus
+	for _, status := range channels {
+		if status.Paused && hasWaitingMessages(status) {
+			paused = append(paused, status)
+		}
+	}
+	if len(paused) == 0 {
+		return "", nil
+	}
 	senders, err := readProcesses(ctx, db)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	for _, status := range channels {
-		waiting := status.States[rivertype.JobStateAvailable] + status.States[rivertype.JobStateScheduled] + status.States[rivertype.JobStateRetryable]
-		if status.Paused && waiting > 0 {
-			text.WriteString(pauseText(status, senders.Running) + "\n")
-		}
+	for _, status := range paused {
+		text.WriteString(pauseText(status, senders.Running) + "\n")
 	}
 	return text.String(), nil
+}
+
+// hasWaitingMessages reports whether messages of a channel wait for their time or for a worker, and not for their campaign.
+func hasWaitingMessages(status messagingriver.ChannelStatus) bool {
+	waiting := status.States[rivertype.JobStateAvailable] + status.States[rivertype.JobStateScheduled] + status.States[rivertype.JobStateRetryable]
+	return waiting > 0
 }
 
 // campaignText returns how many messages of a campaign are in each state, as a line.

@@ -73,22 +73,23 @@ func timeOf(record messagingriver.Record) time.Time {
 }
 
 const listHelp = `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
-Without --state, it lists the messages that wait for a decision: discarded ones. If there are none, it says on standard error which
-other states have messages. With --json, it also has the campaign and, of an accepted message, the message ID, cost and currency. A
-message that was resolved as sent has these three only if an attempt or a lookup got them.
+Without --state, it lists the messages that need a decision, which are discarded. If no message matches, it says so on standard error
+and, unless there is --campaign, names the states that have messages. With --json, it also prints the campaign and, for an accepted
+message, the message ID, cost and currency. A message that was resolved as sent has these three only if an attempt or a lookup got them.
 
 The states are those of River:
 
   waiting     available, scheduled, retryable or pending
-  available   due: sent as soon as a worker is free. If the verdict is unknown, it is looked up instead; if it is refused or not sent,
-              the outbox ends the message and calls OnOutcome. The time is when it was enqueued
-  scheduled   likewise, at the time in the list
-  retryable   the last attempt failed. The time is that of the next attempt
+  available   due: the next free worker sends it. If the verdict is unknown, the worker looks up an SMS instead, and discards a chat-app
+              message if no outcome arrives. If the verdict is accepted, refused or not sent, the worker ends the message without a
+              request. The time is when the message was enqueued
+  scheduled   like available, but due at the time in the list
+  retryable   like scheduled, after an attempt that failed or did not end
   pending     its campaign is paused. The time is when it was enqueued
-  running     a worker has it. The time is when the attempt began
-  completed   the service accepted it, at the time in the list
-  cancelled   refused, denied, invalid, expired or dropped, at the time in the list
-  discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve. The time is that of the end
+  running     a worker has it. The time is when the worker took it
+  completed   the service accepted it, or a person resolved it as sent. The time is that of the end, as for the next two states
+  cancelled   it was refused, denied or invalid, it expired, or a person ended it
+  discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve
   all         every message
 
 ` + verdictHelp

@@ -628,7 +628,7 @@ func TestStatusShowsPauses(t *testing.T) {
 		}
 		s.exec("UPDATE " + queues + " SET paused_at = CURRENT_TIMESTAMP WHERE name = 'messaging_sms'")
 		out, _ := s.run(0, "status")
-		assert.Contains(s, out, "sms is paused: by a person")
+		assert.Contains(s, out, "sms is paused by a person; outbox resume sms ends this\n")
 		assert.NotContains(s, out, "chatapp1 is paused")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
@@ -55,6 +56,23 @@ func pauseText(status messagingriver.ChannelStatus, isRunning bool) string {
 		return fmt.Sprintf("%s is paused by a person; outbox resume %s ends this", status.Channel, status.Channel)
 	default:
 		return fmt.Sprintf("%s is paused: %s%s", status.Channel, safe(status.Cause), nextRequestText(status, isRunning))
+	}
+}
+
+// nextRequestText returns when the outbox tries a paused channel again: not before a process runs. It is empty if a person paused the channel.
+func nextRequestText(channel messagingriver.ChannelStatus, isRunning bool) string {
+	isDue := channel.NextRequest.Before(time.Now())
+	switch {
+	case channel.NextRequest.IsZero():
+		return ""
+	case isDue && isRunning:
+		return "; the next message is sent at once"
+	case isDue:
+		return "; the next message is sent when a process runs"
+	case isRunning:
+		return "; the next message is sent at " + formatTime(channel.NextRequest)
+	default:
+		return "; the next message is sent at " + formatTime(channel.NextRequest) + ", or later when a process runs"
 	}
 }
 

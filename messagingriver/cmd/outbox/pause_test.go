@@ -63,7 +63,7 @@ func TestChannelIsPausedAndResumed(t *testing.T) {
 		assert.Equal(s, "sms is paused; outbox resume sms ends this\n", out)
 		assert.Empty(s, said)
 		out, _ = s.run(0, "status")
-		assert.Contains(s, out, "sms is paused: by a person\n")
+		assert.Contains(s, out, "sms is paused by a person; outbox resume sms ends this\n")
 		out, _ = s.run(0, "pause", "sms", "--json")
 		assert.JSONEq(s, `{"done": "pause", "channel": "sms"}`, out)
 

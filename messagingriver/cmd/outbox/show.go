@@ -25,9 +25,9 @@ channels have the reference ID, it shows the message of each. If no message has 
 service gave it when it was accepted; that takes longer. Numbers and texts are not shown.
 
 "outbox list --help" explains the states. "held back" says that its campaign or its channel is paused, or that it has expired. "ends as"
-is the state that it gets once OnOutcome can be called, if its verdict is final already. The reason is that of the last attempt that
-ended. "failures" counts the attempts that count toward its MaxAttempts. "last worked" is when a worker had it last, to send it, look
-it up or end it. "last request" is when its last request began.
+is the state in which a worker ends the message without another request or lookup. The reason is that of the last attempt that ended.
+"failures" counts the attempts that count toward its MaxAttempts. "last worked" is when a worker last took it, to send it, look it up
+or end it. "last request" is when its last request began.
 
 ` + verdictHelp + `
 

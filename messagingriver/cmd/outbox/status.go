@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -108,7 +107,7 @@ func (o overview) text() string {
 	text.WriteString(o.Processes.text(time.Now()))
 	for _, channel := range o.Channels {
 		if channel.Paused {
-			fmt.Fprintf(&text, "%s is paused: %s%s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")), nextRequestText(channel, o.Processes.Running))
+			text.WriteString(pauseText(channel, o.Processes.Running) + "\n")
 		}
 		if n := channel.States[rivertype.JobStateDiscarded]; n > 0 {
 			fmt.Fprintf(&text, "%s: %d discarded; outbox list shows why, and outbox resolve decides\n", channel.Channel, n)
@@ -118,21 +117,4 @@ func (o overview) text() string {
 		text.WriteString(campaignText(campaign))
 	}
 	return text.String()
-}
-
-// nextRequestText returns when the outbox tries a paused channel again: not before a process runs. It is empty if a person paused the channel.
-func nextRequestText(channel messagingriver.ChannelStatus, isRunning bool) string {
-	isDue := channel.NextRequest.Before(time.Now())
-	switch {
-	case channel.NextRequest.IsZero():
-		return ""
-	case isDue && isRunning:
-		return "; the next message is sent at once"
-	case isDue:
-		return "; the next message is sent when a process runs"
-	case isRunning:
-		return "; the next message is sent at " + formatTime(channel.NextRequest)
-	default:
-		return "; the next message is sent at " + formatTime(channel.NextRequest) + ", or later when a process runs"
-	}
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// An Answer is a message of a recipient to the sender. Its row in answerKinds says how it is checked, sent and shown.
+// An Answer is a message of a recipient to the sender. Its row in answerKinds says how it is checked and shown.
 type Answer struct {
 	Channel string     `json:"channel"`
 	From    string     `json:"from"`         // the recipient
@@ -88,12 +89,43 @@ func (a Answer) platformJSON(id, from string, at time.Time) string {
 		"id":              id,
 		"timestamp":       strconv.FormatInt(at.Unix(), 10),
 		"type":            kind.platformType,
-		kind.platformType: kind.content(a, id),
+		kind.platformType: a.platformContent(id),
 	}
 	if a.Message != "" && a.Kind != AnswerReaction {
 		message["context"] = object("from", a.To, "id", a.Message)
 	}
 	return document.Encode(message)
+}
+
+// platformContent returns the content of an answer in the JSON of the platform.
+func (a Answer) platformContent(id string) any {
+	switch a.Kind {
+	case AnswerText:
+		return object("body", a.Text)
+	case AnswerButton:
+		return object("type", "button_reply", "button_reply", a.platformChoice())
+	case AnswerListRow:
+		return object("type", "list_reply", "list_reply", a.platformChoice())
+	case AnswerQuickReply:
+		return object("payload", a.Payload, "text", a.Text)
+	case AnswerForm:
+		response := document.Encode(map[string]string{"flow_token": a.Payload})
+		return object("type", "nfm_reply", "nfm_reply", object("name", "flow", "body", "Sent", "response_json", response))
+	case AnswerReaction: // an empty emoji removes the reaction
+		return map[string]string{"message_id": a.Message, "emoji": a.Text}
+	case AnswerLocation:
+		return object("latitude", json.Number(a.Latitude), "longitude", json.Number(a.Longitude), "name", a.Text)
+	case AnswerImage, AnswerAudio, AnswerDocument, AnswerSticker, AnswerVideo:
+		return object(
+			"id", "media-"+id, "url", a.URL, "caption", a.Text, "mime_type", a.kind().mimeType, "filename", a.fileName(),
+		)
+	}
+	return nil // validate rejects other kinds
+}
+
+// platformChoice returns the button or row that an answer taps, in the JSON of the platform.
+func (a Answer) platformChoice() any {
+	return object("id", a.Payload, "title", a.Text, "description", a.Description)
 }
 
 // bubble returns the bubble of an answer.

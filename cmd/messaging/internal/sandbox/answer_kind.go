@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -51,7 +50,7 @@ func (s answerScope) includes(channel string) bool {
 	}
 }
 
-// An answerKind describes a kind of answers.
+// An answerKind describes a kind of answers. Its content in the JSON of the platform is in Answer.platformContent.
 type answerKind struct {
 	name         AnswerKind
 	scope        answerScope
@@ -61,10 +60,9 @@ type answerKind struct {
 	hasCaption   bool   // of a medium
 	platformType string // the type of such a message on the platform of chat app 2
 
-	check   func(a Answer) error                            // returns what is missing or wrong; nil if the content may be empty
-	fill    func(a Answer, m *messagingtest.InboundChatApp) // sets the fields of the callback; nil if it has none
-	content func(a Answer, id string) any                   // returns the content in the JSON of the platform
-	show    func(a Answer, b *bubble)                       // draws it on the page
+	check func(a Answer) error                            // returns what is missing or wrong; nil if the content may be empty
+	fill  func(a Answer, m *messagingtest.InboundChatApp) // sets the fields of the callback; nil if it has none
+	show  func(a Answer, b *bubble)                       // draws it on the page
 }
 
 // answerKinds returns all kinds, in the order in which an error names them.
@@ -72,51 +70,51 @@ func answerKinds() []answerKind {
 	return []answerKind{
 		{
 			name: AnswerText, scope: onEveryChannel, platformType: "text",
-			check: Answer.checkText, fill: Answer.fillText, content: Answer.textContent, show: Answer.showText,
+			check: Answer.checkText, fill: Answer.fillText, show: Answer.showText,
 		},
 		{
 			name: AnswerButton, scope: onChatApp2, needsMessage: true, isTap: true, platformType: "interactive",
-			check: Answer.checkTap, content: Answer.buttonContent, show: Answer.showTap,
+			check: Answer.checkTap, show: Answer.showTap,
 		},
 		{
 			name: AnswerListRow, scope: onChatApp2, needsMessage: true, isTap: true, platformType: "interactive",
-			check: Answer.checkTap, content: Answer.rowContent, show: Answer.showTap,
+			check: Answer.checkTap, show: Answer.showTap,
 		},
 		{
 			name: AnswerQuickReply, scope: onChatApp2, needsMessage: true, isTap: true, platformType: "button",
-			check: Answer.checkTap, content: Answer.quickReplyContent, show: Answer.showTap,
+			check: Answer.checkTap, show: Answer.showTap,
 		},
 		{
 			name: AnswerForm, scope: onChatApp2, needsMessage: true, isTap: true, platformType: "interactive",
-			content: Answer.formContent, show: Answer.showForm,
+			show: Answer.showForm,
 		},
 		{
 			name: AnswerReaction, scope: onChatApp2, needsMessage: true, platformType: "reaction",
-			content: Answer.reactionContent, show: Answer.showReaction,
+			show: Answer.showReaction,
 		},
 		{
 			name: AnswerLocation, scope: onChatApps, platformType: "location",
-			check: Answer.checkLocation, fill: Answer.fillLocation, content: Answer.locationContent, show: Answer.showLocation,
+			check: Answer.checkLocation, fill: Answer.fillLocation, show: Answer.showLocation,
 		},
 		{
 			name: AnswerImage, scope: onChatApps, mimeType: "image/jpeg", hasCaption: true, platformType: "image",
-			check: Answer.checkMedium, fill: Answer.fillMedium, content: Answer.mediumContent, show: Answer.showMedium,
+			check: Answer.checkMedium, fill: Answer.fillMedium, show: Answer.showMedium,
 		},
 		{
 			name: AnswerAudio, scope: onChatApp2, mimeType: "audio/ogg", platformType: "audio",
-			check: Answer.checkMedium, fill: Answer.fillMedium, content: Answer.mediumContent, show: Answer.showMedium,
+			check: Answer.checkMedium, fill: Answer.fillMedium, show: Answer.showMedium,
 		},
 		{
 			name: AnswerDocument, scope: onChatApp2, mimeType: "application/pdf", hasCaption: true, platformType: "document",
-			check: Answer.checkMedium, fill: Answer.fillMedium, content: Answer.mediumContent, show: Answer.showMedium,
+			check: Answer.checkMedium, fill: Answer.fillMedium, show: Answer.showMedium,
 		},
 		{
 			name: AnswerSticker, scope: onChatApp2, mimeType: "image/webp", platformType: "sticker",
-			check: Answer.checkMedium, fill: Answer.fillMedium, content: Answer.mediumContent, show: Answer.showMedium,
+			check: Answer.checkMedium, fill: Answer.fillMedium, show: Answer.showMedium,
 		},
 		{
 			name: AnswerVideo, scope: onChatApp2, mimeType: "video/mp4", hasCaption: true, platformType: "video",
-			check: Answer.checkMedium, fill: Answer.fillMedium, content: Answer.mediumContent, show: Answer.showMedium,
+			check: Answer.checkMedium, fill: Answer.fillMedium, show: Answer.showMedium,
 		},
 	}
 }
@@ -152,8 +150,6 @@ func (a Answer) checkText() error {
 
 func (a Answer) fillText(m *messagingtest.InboundChatApp) { m.Text = a.Text }
 
-func (a Answer) textContent(string) any { return object("body", a.Text) }
-
 func (a Answer) showText(b *bubble) { b.Body = orBlank("text", a.Text) }
 
 // Taps on buttons and rows.
@@ -165,20 +161,6 @@ func (a Answer) checkTap() error {
 	return nil
 }
 
-func (a Answer) buttonContent(string) any {
-	return map[string]any{"type": "button_reply", "button_reply": a.choiceContent()}
-}
-
-func (a Answer) rowContent(string) any {
-	return map[string]any{"type": "list_reply", "list_reply": a.choiceContent()}
-}
-
-func (a Answer) choiceContent() any {
-	return object("id", a.Payload, "title", a.Text, "description", a.Description)
-}
-
-func (a Answer) quickReplyContent(string) any { return object("payload", a.Payload, "text", a.Text) }
-
 func (a Answer) showTap(b *bubble) {
 	b.Label = "Tapped"
 	b.Body = cmp.Or(a.Text, a.Payload)
@@ -187,21 +169,12 @@ func (a Answer) showTap(b *bubble) {
 
 // Forms.
 
-func (a Answer) formContent(string) any {
-	response := document.Encode(map[string]string{"flow_token": a.Payload})
-	return map[string]any{"type": "nfm_reply", "nfm_reply": object("name", "flow", "body", "Sent", "response_json", response)}
-}
-
 func (Answer) showForm(b *bubble) {
 	b.Label = "Form"
 	b.Body = "Sent"
 }
 
 // Reactions.
-
-func (a Answer) reactionContent(string) any {
-	return map[string]string{"message_id": a.Message, "emoji": a.Text}
-}
 
 func (a Answer) showReaction(b *bubble) {
 	b.Label = "Reaction"
@@ -229,10 +202,6 @@ func (a Answer) fillLocation(m *messagingtest.InboundChatApp) {
 	m.Longitude = a.Longitude
 }
 
-func (a Answer) locationContent(string) any {
-	return object("latitude", json.Number(a.Latitude), "longitude", json.Number(a.Longitude), "name", a.Text)
-}
-
 func (a Answer) showLocation(b *bubble) {
 	b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
 }
@@ -254,10 +223,6 @@ func (a Answer) fillMedium(m *messagingtest.InboundChatApp) {
 	m.MIMEType = a.kind().mimeType
 	m.Caption = a.Text
 	m.FileName = a.fileName()
-}
-
-func (a Answer) mediumContent(id string) any {
-	return object("id", "media-"+id, "url", a.URL, "caption", a.Text, "mime_type", a.kind().mimeType, "filename", a.fileName())
 }
 
 func (a Answer) showMedium(b *bubble) {

@@ -19,7 +19,7 @@
 //   - spaces.go, access.go, serve.go: a request on its way to the service, the page or the API, and its exchange
 //   - exchange.go, traffic.go, match.go, mask.go, mask_members.go, curl.go: exchanges, without secrets
 //   - book.go, entry.go, message.go, channel.go, bounds.go: messages and answers, and how many are kept
-//   - answer.go, answer_kind.go, answer_tap.go: answers. Each kind is a row of a table
+//   - answer.go, answer_kind.go, answer_tap.go: answers. Each kind is a row of a table, and a case of Answer.platformContent
 //   - webhook.go, calls.go: calls of webhooks, with answers and delivery reports
 //   - delivery.go, settings.go, seed.go: outcomes, the clock, settings, and messages of earlier days
 //   - fault.go, fault_kinds.go, fault_rules.go, fault_verdict.go, fault_api.go, fault_flag.go: faults. Each kind is a row of a table

@@ -32,13 +32,12 @@ type entry struct {
 	acceptedAt   time.Duration // on the clock
 
 	// These change.
-	Sent        *messagingtest.Sent             // a message of a program in its latest state; nil for an answer
-	replacer    string                          // the ID of the SMS that replaced the message
-	openReports int                             // reports of a state that are queued or being made
-	openCalls   int                             // webhook calls in progress: of a report, an answer or a repeat
-	reported    chan struct{}                   // closed when the last state has been reported
-	reports     map[contract.Status]stateReport // the last report of each state
-	bytes       int                             // how much memory it takes, about
+	Sent     *messagingtest.Sent             // a message of a program in its latest state; nil for an answer
+	replacer string                          // the ID of the SMS that replaced the message
+	open     int                             // reports that are queued or being made, and webhook calls in progress
+	reported chan struct{}                   // closed when the last state has been reported
+	reports  map[contract.Status]stateReport // the last report of each state
+	bytes    int                             // how much memory it takes, about
 }
 
 // A stateReport is what a report says of a state. A repeated report says the same, so that it is a duplicate.

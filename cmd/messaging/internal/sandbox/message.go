@@ -80,7 +80,7 @@ func answerMessage(id string, a *Answer, at time.Time) Message {
 // message returns an entry for the API.
 func (st *sandboxState) message(e *entry) Message {
 	m := e.Message
-	m.Pending = e.openReports > 0 || e.openCalls > 0
+	m.Pending = e.open > 0
 	m.Calls = append([]*Call{}, e.Calls...)
 	m.States = append([]Reached{}, e.States...)
 	if st.traffic.byID[m.Exchange] == nil {

@@ -129,6 +129,17 @@ func TestRepeatReportsAState(t *testing.T) {
 	contains(t, r.page("page/traffic?exchange="+itoa(got.Calls[0].Exchange)), "Send again")
 }
 
+func TestRepeatNeedsACallbackURL(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	id := r.sendSMS("ACME", ana, "Hi")
+	r.settled(id, func(m Message) bool { return m.State == "delivered" })
+	status, text := r.do(http.MethodPost, Root+"messages/"+id+"/repeat", `{}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	contains(t, text, "the message was sent without a callback URL, or has no state to report")
+	contains(t, r.page("?message="+id), "The message was sent without a callback URL.")
+}
+
 // TestRepeatIsADuplicate repeats reports, which a receiver with a store handles once. A state that the message enters again is no duplicate.
 func TestRepeatIsADuplicate(t *testing.T) {
 	t.Parallel()

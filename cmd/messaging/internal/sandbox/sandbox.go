@@ -177,7 +177,7 @@ func (s *Sandbox) enterState(st *sandboxState, e *entry, status contract.Status)
 	}
 	previous := e.reported
 	e.reported = make(chan struct{})
-	e.openReports++ // now, so that a program can wait for the report
+	e.open++ // now, so that a program can wait for the report
 	s.report(e, status, previous, e.reported)
 }
 

@@ -26,8 +26,8 @@ const aboutAnswer = "answer"
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
-// report reports a status of a message in the background, after the report before it. It closes done at the end. The caller has
-// increased e.openReports.
+// report reports a status of a message in the background, after the report before it. It closes done at the end. The caller has counted the
+// report as open.
 func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan struct{}) {
 	s.workers.Go(func() {
 		defer close(done)
@@ -39,7 +39,7 @@ func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan s
 		<-s.reports
 		st := s.lock()
 		defer st.unlock()
-		e.openReports--
+		e.open--
 		s.live.notify("")
 	})
 }
@@ -81,7 +81,7 @@ func (s *Sandbox) beginCall(e *entry, about string) callPlan {
 		report := st.reportOf(e, contract.Status(about))
 		plan.options = append(plan.options, messagingtest.WithStatusTime(report.at), messagingtest.WithErrorCode(report.code))
 	}
-	e.openCalls++
+	e.open++
 	s.live.notify("")
 	return plan
 }
@@ -90,7 +90,7 @@ func (s *Sandbox) beginCall(e *entry, about string) callPlan {
 func (s *Sandbox) endCall(e *entry, about string, results []messagingtest.CallResult, mask masker) []*Call {
 	st := s.lock()
 	defer st.unlock()
-	e.openCalls--
+	e.open--
 	calls := st.recordCalls(e, about, results, mask)
 	s.live.notify("")
 	return calls
@@ -229,10 +229,8 @@ func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about 
 		return nil, "", errNoWebhook
 	case e.Answer != nil:
 		return e, aboutAnswer, nil
-	case e.Sent.CallbackURL == "":
-		return nil, "", errors.New("the message was sent without a callback URL")
-	case e.Sent.Status == "":
-		return nil, "", errors.New("the message has no state to report yet")
+	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
+		return nil, "", errors.New("the message was sent without a callback URL, or has no state to report")
 	case st.isUnreported(e.ID):
 		return nil, "", errors.New("the delivery of the message is unreported: set another one first")
 	case state != "" && !e.hasReached(state):

@@ -1,33 +1,43 @@
 "use strict";
-// stream passes changes to notify until the returned function is called.
+
+// This script runs in pages, which call stream, and as a shared worker, which has one stream for all tabs.
+
+// stream passes changes of the sandbox to notify. It returns a function that ends it.
 function stream(url, notify) {
-  let events, isOver = false;
-  const open = () => {
-    if (isOver) return;
-    events = new EventSource(url);
-    events.onopen = () => notify({ up: true });
-    events.onerror = () => {
+  let source = null;
+  let isClosed = false;
+  const connect = () => {
+    if (isClosed) return;
+    source = new EventSource(url);
+    source.onopen = () => notify({ up: true });
+    source.onmessage = ({ data }) => notify(JSON.parse(data));
+    source.onerror = () => {
       notify({ up: false });
-      if (events.readyState === EventSource.CLOSED) setTimeout(open, 2000);
+      const hasGivenUp = source.readyState === EventSource.CLOSED; // otherwise it connects again by itself
+      if (hasGivenUp) setTimeout(connect, 2000);
     };
-    events.onmessage = (message) => notify(JSON.parse(message.data));
   };
-  open();
+  connect();
   return () => {
-    isOver = true;
-    events.close();
+    isClosed = true;
+    source.close();
   };
 }
 
-// A shared worker has one stream for all tabs.
-const ports = new Set();
-let latest, close;
-self.onconnect = ({ ports: [port] }) => {
-  ports.add(port);
-  port.onmessage = () => ports.delete(port); // its page is gone
-  if (latest) port.postMessage(latest);
-  close ??= stream("../events", (data) => {
-    if ("up" in data) latest = data;
-    for (const each of ports) each.postMessage(data);
+// The shared worker. In a page the handler is never called.
+const tabs = new Set(); // a port for each tab
+let connection = null; // the last message about the connection, for new tabs
+let isStreaming = false;
+
+self.onconnect = (event) => {
+  const port = event.ports[0];
+  tabs.add(port);
+  port.onmessage = () => tabs.delete(port); // the tab was closed
+  if (connection) port.postMessage(connection);
+  if (isStreaming) return;
+  isStreaming = true;
+  stream("../events", (change) => {
+    if ("up" in change) connection = change;
+    for (const tab of tabs) tab.postMessage(change);
   });
 };
