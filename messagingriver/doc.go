@@ -18,9 +18,9 @@
 //	accepted                                                   the receipt is its output       completed
 //	refused for good, denied by a guard, invalid, expired      nothing                         cancelled
 //	postponed by a guard                                       it waits, and costs no attempt  available or scheduled
-//	retryable failure of this message                          another attempt, up to 25       retryable, at last discarded
+//	retryable failure of this message                          another attempt, up to 25       available or retryable, at last discarded
 //	retryable failure of the service, account or rate limit    it waits, and costs no attempt  available or scheduled
-//	an SMS with an unknown outcome, or refused as a duplicate  lookups by its reference ID     scheduled, then completed or discarded
+//	an SMS with an unknown outcome, or refused as a duplicate  lookups by its reference ID     available or scheduled, then one of the final states
 //	a chat-app message with such an outcome                    nothing can look it up          discarded
 //
 // A discarded message waits for a person, who decides with Resolve. Until then it is neither sent nor deleted.

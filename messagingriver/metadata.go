@@ -44,8 +44,8 @@ type metadata struct {
 	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
 	Cancelled bool `json:"cancelled,omitempty"`
 
-	// From these, doubtRules tell whether an attempt may have sent the message. Jobs on PostgreSQL have only the tokens, and jobs on SQLite only the
-	// counts.
+	// From these, doubtRules tell whether an attempt may have sent the message. Jobs on PostgreSQL have the tokens and, of the counts, only the
+	// rescues. Jobs on SQLite have only the counts.
 	attemptTokens
 	attemptCounts
 

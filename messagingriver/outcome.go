@@ -26,10 +26,10 @@ import (
 // A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own, unless
 // MayHaveBeenSent returns true.
 //
-// The function is not called for a person's decision: Resolve, ResolveTx, CancelCampaign, or a job that is cancelled with River UI while it waits.
-// But a message that was resent leads to a call when it ends, as NotSent if it had expired, and so does one that was resolved as NotSent. Each call
-// gets the outcome that the message has at that time. So an outcome that a person decides about before the function was called with it, such as
-// while the function returns errors, is not reported.
+// The function is not called for a person's decision: Resolve, ResolveTx, CancelCampaign, or a job that is cancelled with River UI while it waits
+// or during an attempt that sent nothing and would be repeated. But a message that was resent leads to a call when it ends, as NotSent if it had
+// expired, and so does one that was resolved as NotSent. Each call gets the outcome that the message has at that time. So an outcome that a person
+// decides about before the function was called with it, such as while the function returns errors, is not reported.
 //
 // If a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
 // a message is resolved as Sent during an attempt or a lookup, the function is called with the verdict Accepted when that ends. A discarded
@@ -161,7 +161,7 @@ func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArg
 			return callLater(ctx, logger, job, err)
 		}
 		return nil
-	default: // the process died before it recorded the outcome, and the lookup that settles the message inserts another job
+	default: // the process died or froze before River wrote the outcome, and the next attempt or lookup inserts another job
 		return nil
 	}
 }

@@ -339,6 +339,42 @@ func TestLateOutcomeIsCalledAfterAFailedInsert(t *testing.T) {
 	})
 }
 
+// A process is frozen after it inserted the job that calls OnOutcome, and before River wrote the outcome. The message is rescued, so that job does
+// nothing. River writes the outcome when the process continues, during a lookup of another process that does not find the message.
+func TestOutcomeThatIsWrittenDuringALookupIsReported(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		asked := make(chan struct{})
+		ask := sync.OnceFunc(func() { close(asked) })
+		goOn := make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		defer release()
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				ask()
+				<-goOn
+				return base.RoundTrip(request)
+			})
+		}))
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, client, options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		abandon(t, r, t.isPostgres, "a", `{"begun": "A"}`)
+		r.start(t)
+		<-asked
+		mergeMetadataOf(t, r, "a", `{"verdict": "accepted", "ended": "A"}`)
+		r.exec(t, "UPDATE JOBS SET state = 'completed', finalized_at = attempted_at WHERE kind = 'messaging'")
+		release()
+		outcome := got.await(t, "a")
+		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.Equal(t, completed, outcome.State)
+		require.Empty(t, service.Sent())
+	})
+}
+
 // Jobs of outcomes are deleted soon after their calls.
 func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type Record struct {
 	// Receipt is the receipt of an accepted message, or nil if the message was resolved as Sent without one: then client.SMS.Find returns what an
 	// SMS cost. Its Raw is nil.
 	Receipt *messaging.Receipt `json:"receipt,omitempty"`
-	// Message is nil if it cannot be read, or was deleted because it was accepted or dropped.
+	// Message is nil if it cannot be read, or was deleted because it was accepted or dropped, or its campaign was cancelled.
 	Message messaging.Message `json:"-"`
 	// Failures is how many attempts count toward InsertOptions.MaxAttempts.
 	Failures int       `json:"failures"`

@@ -2,6 +2,7 @@ package messagingriver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -112,15 +113,23 @@ func (r *result) isFinal() bool {
 // apply carries out a result and returns what River does with the job. After apply, River writes the facts and the state of the job in one
 // statement. If the process dies before that, the job has no outcome, River rescues it, and the mark or the fetch shows the doubt. The job that
 // calls OnOutcome is inserted before, so that no outcome goes unreported. If the process dies between, that job does nothing.
+//
+// For a rescued job it is inserted after every result. The process that had the job before may be frozen, with an outcome that River writes when it
+// continues. If River does so during this attempt, the job ends although this result is not final, and the job that the frozen process inserted to
+// call OnOutcome has done nothing.
 func (o *Outbox[TTx]) apply(ctx context.Context, job *river.Job[messageArgs], r result) error {
 	o.setFacts(ctx, job, r)
-	if r.isFinal() {
-		if err := o.enqueueOutcome(ctx, job.ID); err != nil { // the job is worked again to end in the same way
-			o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)
-			setMetadata(ctx, keyEndsAs, r.state)
-			r.state = rivertype.JobStateScheduled
-			r.wait = maintenanceInterval
-		}
+	var err error
+	if r.isFinal() || wasRescued(job) {
+		err = o.enqueueOutcome(ctx, job.ID)
+	}
+	if err != nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)
+	}
+	if err != nil && r.isFinal() { // the job is worked again to end in the same way
+		setMetadata(ctx, keyEndsAs, r.state)
+		r.state = rivertype.JobStateScheduled
+		r.wait = maintenanceInterval
 	}
 	if r.queue != "" {
 		o.moveTo(ctx, job, r.queue)
@@ -129,6 +138,13 @@ func (o *Outbox[TTx]) apply(ctx context.Context, job *river.Job[messageArgs], r 
 		o.pauseOf(job.Args.Channel).leave(ctx, job.ID)
 	}
 	return r.tellRiver(job)
+}
+
+// wasRescued reports whether River has rescued a job from a process that died or was frozen.
+func wasRescued(job *river.Job[messageArgs]) bool {
+	var m metadata
+	_ = json.Unmarshal(job.Metadata, &m) // unreadable metadata counts no rescues
+	return m.Rescues > 0
 }
 
 // setFacts has River write the facts and the receipt of a result.
