@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -412,38 +413,38 @@ func (e *Error) headline() string {
 // details returns what is known about the failure.
 func (e *Error) details() []string {
 	var details []string
-	add := func(format string, args ...any) { details = append(details, fmt.Sprintf(format, args...)) }
+	add := func(prefix, text string) {
+		if text != "" {
+			details = append(details, prefix+text)
+		}
+	}
 	if e.StatusCode != 0 {
-		add("HTTP %d", e.StatusCode)
+		add("HTTP ", strconv.Itoa(e.StatusCode))
 	}
-	if e.reason != "" {
-		add("%s", e.reason)
-	}
+	add("", e.reason)
 	if e.guardReason != "" {
-		add("%s", e.guardReason)
+		add("", e.guardReason)
 	} else if e.cause != nil {
-		add("%s", transport.Describe(e.cause))
+		add("", transport.Describe(e.cause))
 	}
 	if table.IsWord(e.Code) && !e.hidesIDs {
-		add("code %s", e.Code)
+		add("code ", e.Code)
 	}
 	isExplained := e.guardReason != "" || e.StatusCode == 0 && e.reason != ""
 	if !isExplained {
 		for _, class := range e.classes {
-			add("%s", className(class))
+			add("", className(class))
 		}
 	}
 	if e.safeMessage != "" {
-		add("%q", e.safeMessage)
+		add("", strconv.Quote(e.safeMessage))
 	}
 	if table.IsWord(e.RequestID) && !e.hidesIDs {
-		add("request %s", e.RequestID)
+		add("request ", e.RequestID)
 	}
-	if wait := e.waitDetail(); wait != "" {
-		add("%s", wait)
-	}
+	add("", e.waitDetail())
 	if e.Attempts > 1 {
-		add("%d attempts", e.Attempts)
+		details = append(details, fmt.Sprintf("%d attempts", e.Attempts))
 	}
 	return details
 }

@@ -54,8 +54,9 @@ type Outgoing struct {
 // and asks again.
 //
 // The guard is called once the message is found valid, and again when SendAll resumes a message that waited. It is also called directly before
-// a request is written if its last approval is more than five seconds old; time while the machine is suspended may not count. It gets the
-// context of the call, and has no timeout of its own. If the context has ended, that is the error of the call, and the guard has not decided.
+// a request is written if its last approval is more than five seconds old; time while the machine is suspended may not count. An outbox then
+// marks the message in its database, which can take a few seconds more. The guard gets the context of the call, and has no timeout of its own.
+// If the context has ended, that is the error of the call, and the guard has not decided.
 //
 // The text of the *Error shows the reason of a denial, with *** in place of the recipient, the sender, addresses, and numbers of seven digits
 // or more. If the guard could not decide, the text shows the type of its error alone. If a guard panics, nothing is sent.

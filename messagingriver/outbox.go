@@ -54,8 +54,8 @@ type Options struct {
 	// connections however many workers there are, 1 of them for notifications: 100 workers were as fast with 3 connections as with 10. Add
 	// those that guards, OnOutcome and the rest of the program use at the same time.
 	Workers int
-	// Rate is how many requests this process makes per second, up to 1,000,000, with bursts of a tenth of it. All channels share it, and lookups
-	// count. N processes make N times as many. It replaces the client's WithRateLimit in this outbox. With 0 that limit applies, if there is one.
+	// Rate is how many requests this process makes per second, up to 1,000,000, with bursts of a tenth of it, but at least 1. All channels share it, and
+	// lookups count. N processes make N times as many. It replaces the client's WithRateLimit in this outbox. With 0 that limit applies, if there is one.
 	Rate float64
 	// SendTimeout bounds an attempt, 30 seconds by default and at most an hour. The messages of a killed process are rescued 15 to 45 seconds
 	// after SendTimeout. It must be the same in all processes: one with a shorter SendTimeout would take messages from those that still send them.

@@ -33,13 +33,13 @@ func failureHints(codePaths, statusPaths []string) (hints []failureHint) {
 	for _, path := range statusPaths {
 		hints = append(hints, failureHint{name: lastName(path), reason: statusAround, reports: (*responseFormat).holdsRefusal})
 	}
-	return append(
-		hints,
-		failureHint{name: "errors", reason: signAround, reports: (*responseFormat).holdsError},
-		failureHint{name: "fault", reason: signAround, reports: (*responseFormat).holdsError},
-		failureHint{name: "success", reason: signAround, reports: (*responseFormat).holdsFalse},
-		failureHint{name: "partial", reason: signAround, reports: (*responseFormat).holdsTrue},
-	)
+	signs := []failureHint{
+		{name: "errors", reason: signAround, reports: (*responseFormat).holdsError},
+		{name: "fault", reason: signAround, reports: (*responseFormat).holdsError},
+		{name: "success", reason: signAround, reports: (*responseFormat).holdsFalse},
+		{name: "partial", reason: signAround, reports: (*responseFormat).holdsTrue},
+	}
+	return append(hints, signs...)
 }
 
 // compileHints returns, for each place, the hints in the objects around it.

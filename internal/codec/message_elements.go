@@ -85,18 +85,18 @@ func (f *messageFormat) readElements(d *document, l *messageList) (elements []el
 	alone.values = slices.Clone(d.values)
 	w := jsonscan.NewWalker(d.raw)
 	w.Pos = d.values[list.Slot].Start
-	defer func() { d.reread = alone.reread }()
 	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
 		alone.reread += len(d.raw)
 		if alone.reread > maxReread {
-			return nil, false
+			break
 		}
 		alone.readElement(w, first, below)
 		e := element{message: f.readMessage(&alone), hasOutcome: alone.hasAny(outcomes)}
 		f.readLists(&e.message, &alone, l.inner)
 		elements = append(elements, e)
 	}
-	return elements, true
+	d.reread = alone.reread
+	return elements, d.reread <= maxReread
 }
 
 // readElement reads the next element of a list into the slots of the first one, and empties all other slots below the list.

@@ -40,7 +40,7 @@ func (f *idFormats) at(path string) (format *messageFormat, hasMany bool) {
 	defer f.mu.Unlock()
 	if f.byPath[path] == nil {
 		if len(f.byPath) == maxFormats {
-			clear(f.byPath)
+			f.byPath = map[string]*messageFormat{}
 			f.hasMany = true
 		}
 		f.byPath[path] = f.compile(path)

@@ -48,7 +48,7 @@ func isNullWord(id string) bool {
 			return true
 		}
 	}
-	for word := range strings.FieldsFuncSeq(id, isOther) {
+	for _, word := range strings.FieldsFunc(id, isOther) {
 		switch strings.ToLower(word) {
 		case "none", "null", "nil", "undefined", "na", "nan", "false", "true", "unknown", "error", "failed":
 		default:
