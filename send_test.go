@@ -397,6 +397,29 @@ func TestSendVerdictsOfFaults(t *testing.T) {
 	}
 }
 
+// TestSendOfACutResponse: what is missing of the response may say that the message failed, although what came is JSON that accepts it.
+func TestSendOfACutResponse(t *testing.T) {
+	t.Parallel()
+	for _, channel := range channels {
+		t.Run(channel.name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				requests.Add(1)
+				w.Header().Set("Content-Length", "1000")
+				_, _ = io.WriteString(w, `{"id":"m-1"}`) // net/http closes the connection, because the rest never comes
+			}))
+			t.Cleanup(srv.Close)
+			client, err := messaging.NewClient(srv.URL, messaging.WithToken("tok-SECRET"))
+			require.NoError(t, err)
+			_, err = channel.send(t.Context(), client, message.To, message.Text, message.ReferenceID)
+			assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+			require.ErrorContains(t, err, "the response could not be read to its end")
+			assert.EqualValues(t, 1, requests.Load())
+		})
+	}
+}
+
 func TestSendDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
