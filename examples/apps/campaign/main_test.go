@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -726,6 +727,30 @@ func TestCtrlCAfterTheResults(t *testing.T) {
 		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
 		hasResults: func() { interrupt(errors.New("interrupt signal received")) },
 	}))
+}
+
+// A redirect would repeat the secret of the webhook.
+func TestWebhookDoesNotRedirect(t *testing.T) {
+	t.Parallel()
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
+	require.NoError(t, err)
+	server := newServer(new(campaign), hooks)
+	w := httptest.NewRecorder()
+	server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "//hooks/sms?key=secret-of-a-demo", nil))
+	assert.Equal(t, http.StatusNotFound, w.Code)
+	assert.Empty(t, w.Body.String())
+	assert.Empty(t, w.Header())
+}
+
+// LogHook does not log the error of a handler, such as that of a STOP that could not be stored.
+func TestErrorHook(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	hook := errorHook(slog.New(slog.NewTextHandler(&text, nil)))
+	hook.End(t.Context(), webhook.Result{StatusCode: http.StatusOK, ID: "in-1"})
+	assert.Empty(t, text.String())
+	hook.End(t.Context(), webhook.Result{StatusCode: http.StatusInternalServerError, ID: "in-2", Err: errors.New("the disk is full")})
+	assert.Contains(t, text.String(), `msg="an event was not handled" id=in-2 error="the disk is full"`)
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	messaging "github.com/messaging-service/messaging-go"
 )
 
@@ -35,7 +37,9 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	serving, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	server := newServer(c, in.hooks)
-	go func() { fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(listener))) }()
+	go func() {
+		fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(netutil.LimitListener(listener, maxConnections))))
+	}()
 	sendErr := c.outbox.Start(ctx)
 	if sendErr == nil {
 		sendErr = c.send(serving, lines, in.hasResults)

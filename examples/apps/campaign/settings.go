@@ -56,7 +56,8 @@ func settingsFromEnv(folder string) (settings, error) {
 	env.check("CAMPAIGN_ZONE, CAMPAIGN_OPENS and CAMPAIGN_CLOSES", err)
 	in.client, err = messaging.NewClientFromEnv(messaging.WithGuard(hours.guard))
 	env.check("the account", err)
-	in.hooks, err = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(slog.Default())))
+	logger := slog.Default()
+	in.hooks, err = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(logger)), webhook.WithHook(errorHook(logger)))
 	env.check("the webhook", err)
 	return in, errors.Join(env.problems...)
 }

@@ -1036,6 +1036,18 @@ func TestNoReplyToAnotherCustomer(t *testing.T) {
 	s.requireNoMessages(t)
 }
 
+// An unescaped text can hold parameters of its own, such as another sender.
+func TestNoReplyToAnAmbiguousText(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	s := newShop(t, service, databases(t)["SQLite"])
+	s.addOrder(t, "order-1", "+639171234567")
+	typed := url.Values{"from": {"639181234567"}}
+	question := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "ACME", Text: "order-1", Extra: typed}
+	inbound{"/hooks/sms", question}.receive(t, service, s)
+	s.requireNoMessages(t)
+}
+
 // requireNoMessages requires that no message was enqueued.
 func (s *shop) requireNoMessages(t *testing.T) {
 	t.Helper()

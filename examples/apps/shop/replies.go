@@ -31,10 +31,13 @@ func (s *shop) note(ctx context.Context, m conversations.Inbound) error {
 }
 
 // reply notes a STOP or START, and replies to a customer who texts the ID of their order. It does everything in the transaction that records the
-// event as handled, so that a customer gets one reply to each text.
+// event as handled, so that a customer gets one reply to each text. An ambiguous text gets no reply: it may be from someone else.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err := s.note(ctx, conversations.FromSMS(m)); err != nil {
 		return err
+	}
+	if m.Ambiguous {
+		return nil
 	}
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
