@@ -76,8 +76,8 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // joins the first 20 of these rows. Each has its own ReadError. The listing goes on, and Next continues after them.
 //
 // To continue after a crash, store Page.Next in one transaction with the results of its page, and pass it as ListOptions.After with the same
-// options. A crash between two pages then loses no page and counts none twice. After the last page Next is "": store that the listing is
-// complete, because an After of "" lists from the beginning.
+// options. A crash between two pages then loses no page and counts none twice. After the last page Next is "", and the listing can still end with
+// an error. Store that it is complete when the loop has ended without one, because an After of "" lists from the beginning.
 //
 // A listing shows the rows of the time at which each page is requested. It does not show a row that the service lists later, nor a later
 // status or price of a row that it has shown. To sum up a day, begin some time after its end, with CreatedAfter, CreatedBefore and

@@ -252,8 +252,9 @@ func (b *Book) window(ctx context.Context, tx *sql.Tx, s scope) (end, now time.T
 // Prune deletes closed windows, a thousand rows at a time, and returns how many. It keeps opt-outs, opt-ins and the names of people. Call it
 // about once an hour, from any process.
 func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
-	statement := b.clock.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE (channel, peer, sender) IN (
-		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %d LIMIT 1000)`, window.Milliseconds()))
+	// After it has waited for a row, PostgreSQL checks the outer condition again, but not the inner one: Note may have opened the window meanwhile.
+	statement := b.clock.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE last_at < CLOCK - %[1]d AND (channel, peer, sender) IN (
+		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %[1]d LIMIT 1000)`, window.Milliseconds()))
 	for {
 		result, err := b.db.ExecContext(ctx, statement)
 		if err != nil {

@@ -122,8 +122,12 @@ type Decision struct {
 // Note also records an ambiguous event, so that a STOP is never lost.
 //
 // If From, UserID or the new name in a notice of the platform is neither a phone number nor a user ID, Note records nothing and returns an error
-// that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK.
+// that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK. For a message that opts out, one usable
+// name of From and UserID is enough: the other is ignored.
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
+	if b.stops(m) {
+		m.From, m.UserID = b.usableNames(m.From, m.UserID)
+	}
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
 		return Decision{}, err
@@ -170,11 +174,15 @@ func (b *Book) noteDecision(ctx context.Context, tx *sql.Tx, m Inbound, known []
 // NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to
 // marketing (see [Person]). An ambiguous change counts as a stop.
 //
-// Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson].
+// Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson]. For a stop,
+// one usable name is enough.
 func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
 	person := Person{Channel: messaging.ChannelChatApp2, Number: p.From, UserID: p.UserID, Marketing: true, At: p.ChangedAt}
 	if b.options.PerSender {
 		person.Sender = p.To
+	}
+	if p.Stopped || p.Ambiguous {
+		person.Number, person.UserID = b.usableNames(p.From, p.UserID)
 	}
 	switch {
 	case p.Ambiguous:
@@ -186,12 +194,29 @@ func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Prefere
 	}
 }
 
+// usableNames returns a number and a user ID, and "" for the one that names no person, so that a stop is recorded under the other. If neither
+// names a person, it returns both.
+func (b *Book) usableNames(number, userID string) (usableNumber, usableUserID string) {
+	isNumberUsable := b.nameOf(number) != ""
+	isUserIDUsable := b.nameOf(userID) != ""
+	switch {
+	case isNumberUsable && !isUserIDUsable:
+		return number, ""
+	case isUserIDUsable && !isNumberUsable:
+		return "", userID
+	default:
+		return number, userID
+	}
+}
+
 // optOutEach opts out each name separately, without joining them: an event that contradicts itself may name two people.
 func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
+	if p.Number == "" || p.UserID == "" {
+		return b.OptOut(ctx, tx, p)
+	}
 	byNumber := p
 	byNumber.UserID = ""
-	err := b.OptOut(ctx, tx, byNumber)
-	if err != nil || p.UserID == "" {
+	if err := b.OptOut(ctx, tx, byNumber); err != nil {
 		return err
 	}
 	byUserID := p

@@ -595,6 +595,34 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 	})
 }
 
+// A stop counts under the usable name if the other is masked or unreadable.
+func TestConversationsKeepAStopWithOneUsableName(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ from, userID, known string }{
+		{"63917***4567", anaID, anaID},
+		{ana, "not a user ID", ana},
+	} {
+		onEachPool(t, conversations.Options{}, func(t pool) {
+			sale := templateTo(tt.known)
+			sale.Marketing = true
+			for _, p := range []webhook.Preference{{Stopped: true}, {Ambiguous: true}} {
+				p.From, p.UserID = tt.from, tt.userID
+				require.NoError(t, t.book.NotePreference(t.Context(), nil, p))
+				t.isOptedOut(sale)
+				person := conversations.Person{Channel: messaging.ChannelChatApp2, Number: tt.known, Marketing: true}
+				require.NoError(t, t.book.OptIn(t.Context(), nil, person))
+				t.isAllowed(sale)
+			}
+			err := t.book.NotePreference(t.Context(), nil, webhook.Preference{From: tt.from, UserID: tt.userID})
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
+			_, err = t.book.Note(t.Context(), nil, chatFrom(tt.from, tt.userID, "START"))
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
+			assert.True(t, t.note(chatFrom(tt.from, tt.userID, "STOP")))
+			t.isOptedOut(templateTo(tt.known))
+		})
+	}
+}
+
 // An SMS goes to a phone number only. A sender with letters cannot be replied to, and anyone may use the name of another.
 func TestConversationsKnowPhoneNumbersOnlyOnSMS(t *testing.T) {
 	t.Parallel()
@@ -844,6 +872,40 @@ func TestConversationsPrune(t *testing.T) {
 		assert.EqualValues(t, many, deleted, "all windows but the one that was opened again, and that of the stop")
 		t.isOptedOut(smsTo(ana))
 	})
+}
+
+// PostgreSQL makes Prune wait for the row of a window that a transaction opens again, and Prune must then keep it.
+func TestConversationsPruneKeepsAWindowThatOpensMeanwhile(t *testing.T) {
+	t.Parallel()
+	open, hasPostgres := storeDatabases()["PostgreSQL"]
+	if !hasPostgres {
+		t.Skip("needs PostgreSQL: SQLite has one writer at a time")
+	}
+	db := open(t)
+	p := pool{t, db, newBook(t, db, conversations.Options{})}
+	old := chatFrom(ana, "", "hello")
+	old.At = time.Now().Add(-25 * time.Hour)
+	p.note(old)
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = p.book.Note(t.Context(), tx, chatFrom(ana, "", "hello again"))
+	require.NoError(t, err)
+	var pruning sync.WaitGroup
+	pruning.Go(func() {
+		deleted, err := p.book.Prune(t.Context())
+		assert.NoError(t, err)
+		assert.Zero(t, deleted)
+	})
+	waits := func() bool {
+		var waiting int
+		err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM conversation %'`).Scan(&waiting)
+		return err == nil && waiting > 0
+	}
+	assert.Eventually(t, waits, 10*time.Second, 5*time.Millisecond, "Prune waits for the row")
+	require.NoError(t, tx.Commit())
+	pruning.Wait()
+	p.isAllowed(chatTo(ana))
 }
 
 // No message goes to a person whose opt-out was committed before Allow was called.

@@ -134,8 +134,9 @@ type Page struct {
 	// Total and TotalPages are the number of rows and pages of the whole listing, with omitted rows.
 	Total      int
 	TotalPages int
-	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text. It holds the service's
-	// page number, offset or cursor, and the ID of the last row, so that rows that move to the next page in the meantime are not listed twice. A
-	// cursor may repeat values of the query. Next also holds a short hash of each option, so that it is refused with other options.
+	// Next is the position after this page, for ListOptions.After. It is "" after the last page, even if the listing then ends with an error. It
+	// can be stored as text. It holds the service's page number, offset or cursor, and the ID of the last row, so that rows that move to the next
+	// page in the meantime are not listed twice. A cursor may repeat values of the query. Next also holds a short hash of each option, so that it is
+	// refused with other options.
 	Next string
 }

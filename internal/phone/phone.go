@@ -84,22 +84,29 @@ func isInvisible(r rune) bool {
 
 // dialled returns a number without its scheme, its separators and its international prefix, and whether it had that prefix.
 func dialled(text string) (digits string, isInternational bool) {
-	number := withoutScheme(Fold(text))
-	if strings.HasPrefix(number, "+") {
-		number = strings.Replace(number, "(0)", "", 1) // as in +44 (0)20
-	}
-	number = strings.Map(func(r rune) rune {
+	number := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" .()", r) || unicode.Is(unicode.Pd, r) {
 			return -1
 		}
 		return r
-	}, number)
+	}, withoutTrunkZero(withoutScheme(Fold(text))))
 	for _, prefix := range []string{"+", "00"} {
 		if digits, isInternational = strings.CutPrefix(number, prefix); isInternational {
 			return digits, true
 		}
 	}
 	return number, false
+}
+
+// withoutTrunkZero returns an international number without a zero in parentheses, as in +44 (0)20, 0044 (0)20 and (+44) (0)20. Only callers
+// within the country dial it.
+func withoutTrunkZero(number string) string {
+	start := strings.TrimLeft(number, " (")
+	isInternational := strings.HasPrefix(start, "+") || strings.HasPrefix(start, "00")
+	if !isInternational {
+		return number
+	}
+	return strings.Replace(number, "(0)", "", 1)
 }
 
 // withoutScheme returns the number in a URI, without its parameters, and any other text without the spaces around it.
@@ -134,11 +141,7 @@ func isPlain(text string) bool {
 
 // significant returns the digits of a text without the zeros of an international or a trunk prefix.
 func significant(text string) string {
-	text = withoutScheme(Fold(text))
-	if strings.HasPrefix(text, "+") {
-		text = strings.Replace(text, "(0)", "", 1)
-	}
-	return strings.TrimLeft(ASCIIDigits(text), "0")
+	return strings.TrimLeft(ASCIIDigits(withoutTrunkZero(withoutScheme(Fold(text)))), "0")
 }
 
 // isEnd reports whether one of two texts ends with the other.
