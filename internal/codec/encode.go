@@ -128,11 +128,18 @@ func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) [
 	if len(call.Problems)+len(fields)+len(collisions) == 0 {
 		return nil
 	}
-	isLifted := func(p wire.Problem) bool { return p.Limit && lenient }
-	message := slices.DeleteFunc(slices.Clone(call.Problems), isLifted)
-	all := slices.Concat(fields, message)
+	var message []wire.Problem
+	for _, p := range call.Problems {
+		isLifted := p.Limit && lenient
+		if !isLifted {
+			message = append(message, p)
+		}
+	}
+	var all []wire.Problem
 	if call.Members != nil {
 		all = slices.Concat(message, fields)
+	} else {
+		all = slices.Concat(fields, message)
 	}
 	for _, collision := range collisions {
 		isSame := func(p wire.Problem) bool { return p.Field == collision.Field }
