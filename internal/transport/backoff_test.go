@@ -242,7 +242,7 @@ func TestWaitsHaveTheValuesOfTheCall(t *testing.T) {
 			return ctx, func(Outcome) {}
 		}
 		tr := newTransport(newFakeBase(responds(429, ""), responds(200, "{}")), limitOf(time.Second, 1))
-		tr.Limit.Allow()
+		tr.Limit.turns.Allow()
 		assert.Equal(t, 200, tr.Do(ctx, request).StatusCode)
 		assert.Equal(t, []string{"guard", "token", "token source", "wait", "attempt", "backoff", "wait", "attempt"}, asked)
 	})

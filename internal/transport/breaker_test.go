@@ -678,7 +678,7 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 					if step == Wait { // while a breaker is open, nothing waits for a turn
 						time.Sleep(afterPause)
 					}
-					tr.Limit.Allow()
+					tr.Limit.turns.Allow()
 					reached := false
 					var call sync.WaitGroup
 					call.Go(func() {

@@ -60,7 +60,7 @@ func TestGuardIsAskedAgainAfterFiveSeconds(t *testing.T) {
 				tr := newTransport(base, ownBase)
 				if tc.turn > 0 {
 					limitOf(tc.turn, 1)(tr)
-					tr.Limit.Allow()
+					tr.Limit.turns.Allow()
 				}
 				request := authenticatedBy(sendRequest(), Custom(func(*http.Request) error { time.Sleep(tc.credentials); return nil }))
 				if tc.place > 0 {
@@ -84,7 +84,7 @@ func TestGuardIsAskedFirstAndLast(t *testing.T) {
 		room := NewSlots()
 		base := newFakeBase(responds(200, "{}"))
 		tr := newTransport(base, ownBase, limitOf(10*time.Second, 1))
-		tr.Limit.Allow()
+		tr.Limit.turns.Allow()
 		var events []string
 		request := in(room, authenticatedBy(sendRequest(), Custom(func(*http.Request) error {
 			events = append(events, "credentials")

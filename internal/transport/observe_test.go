@@ -113,7 +113,7 @@ func TestStepsOfACall(t *testing.T) {
 				tr := newTransport(newFakeBase(append(tc.react, responds(200, "{}"))...), ownBase)
 				if name == "a place and a turn" {
 					limitOf(3*time.Second, 1)(tr)
-					tr.Limit.Allow()
+					tr.Limit.turns.Allow()
 				}
 				if tc.change != nil {
 					tc.change(&request)
@@ -131,7 +131,7 @@ func TestStepThatIsLateSaysSo(t *testing.T) {
 		request := sendRequest()
 		request.Observe = d.observe
 		tr := newTransport(newFakeBase(responds(200, "{}")), limitOf(time.Hour, 1))
-		tr.Limit.Allow()
+		tr.Limit.turns.Allow()
 		tr.Do(t.Context(), request)
 		assert.Equal(t, []string{"0s wait 1 begins", "0s wait 1 ends: waiting for the rate limit: " + beyondMaxWait}, d.lines)
 	})

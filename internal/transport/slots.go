@@ -96,14 +96,13 @@ func (c *call) releaseSlot() {
 
 // Limiter is a rate limit, whose turns come in the order in which they were reserved. It is safe for concurrent use.
 type Limiter struct {
-	*rate.Limiter
-
-	mu sync.Mutex // held while a turn is reserved and, if it comes too late, given back
+	mu    sync.Mutex // held while a turn is reserved and, if it comes too late, given back
+	turns *rate.Limiter
 }
 
 // NewLimiter returns a Limiter for so many requests a second on average, and for burst at once.
 func NewLimiter(perSecond float64, burst int) *Limiter {
-	return &Limiter{Limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
+	return &Limiter{turns: rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
 // reserve reserves the next turn, and returns how long until it comes. If that is longer than atMost, it gives the turn back and returns nil. No
@@ -111,7 +110,7 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 func (l *Limiter) reserve(atMost time.Duration) (turn *rate.Reservation, delay time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	turn = l.Reserve()
+	turn = l.turns.Reserve()
 	delay = turn.Delay()
 	if delay > max(atMost, 0) {
 		turn.Cancel()

@@ -86,7 +86,7 @@ func TestPlaceIsWaitedForHoldingNothing(t *testing.T) {
 		var waiting sync.WaitGroup
 		waiting.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, p.asking())).StatusCode) })
 		synctest.Wait()
-		assert.InDelta(t, 2, tr.Limit.Tokens(), 1e-9, "no turn")
+		assert.InDelta(t, 2, tr.Limit.turns.Tokens(), 1e-9, "no turn")
 		began := time.Now()
 		assert.Equal(t, 200, tr.Do(t.Context(), in(NewSlots(), p.asking())).StatusCode, "not the probe")
 		assert.Zero(t, time.Since(began))
@@ -103,7 +103,7 @@ func TestTurnIsWaitedForHoldingThePlace(t *testing.T) {
 		time.Sleep(afterPause)
 		room := NewSlots()
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, limitOf(time.Minute, 1))
-		tr.Limit.Allow()
+		tr.Limit.turns.Allow()
 		var waiting sync.WaitGroup
 		waiting.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, p.asking())).StatusCode) })
 		synctest.Wait()
@@ -133,7 +133,7 @@ func TestCredentialsAreFetchedHoldingNothing(t *testing.T) {
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, limitOf(time.Hour, 1))
 		source := NewTokenSource(func(context.Context) (string, time.Time, error) {
 			assert.Empty(t, room.taken)
-			assert.InDelta(t, 1, tr.Limit.Tokens(), 1e-9)
+			assert.InDelta(t, 1, tr.Limit.turns.Tokens(), 1e-9)
 			return "t1", time.Time{}, nil
 		})
 		out := tr.Do(t.Context(), in(room, authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))))
@@ -146,7 +146,7 @@ func TestLateTurnsOfConcurrentCallsAreAllGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 10
 		tr := newTransport(newFakeBase(responds(200, "{}")), limitOf(time.Hour, 1))
-		tr.Limit.Allow()
+		tr.Limit.turns.Allow()
 		var waits, ended sync.WaitGroup
 		waits.Add(calls)
 		request := sendRequest()
@@ -159,7 +159,7 @@ func TestLateTurnsOfConcurrentCallsAreAllGivenBack(t *testing.T) {
 			ended.Go(func() { assertLate(t, tr.Do(t.Context(), request).Err, false, "the rate limit") })
 		}
 		ended.Wait()
-		assert.InDelta(t, 0, tr.Limit.Tokens(), 1e-9)
+		assert.InDelta(t, 0, tr.Limit.turns.Tokens(), 1e-9)
 	})
 }
 
@@ -281,7 +281,7 @@ func TestWaitForATurn(t *testing.T) {
 				room.addTime(time.Second)
 				base := newFakeBase(responds(200, "{}"))
 				tr := newTransport(base, ownBase, limitOf(10*time.Second, 1))
-				tr.Limit.Allow()
+				tr.Limit.turns.Allow()
 				began := time.Now()
 				out := tc.do(t, tr, in(room, sendRequest()))
 				assert.Equal(t, tc.ends, time.Since(began))
@@ -366,7 +366,7 @@ func TestWaitsAreBoundedTogether(t *testing.T) {
 					room.free(3 * time.Second)
 					base := newFakeBase(responds(429, "", "Retry-After", "5"), responds(200, "{}"))
 					tr := newTransport(base, ownBase, limitOf(7*time.Second, 1))
-					tr.Limit.Allow()
+					tr.Limit.turns.Allow()
 					began := time.Now()
 					out := bounds.do(t, tr, in(room, sendRequest()))
 					assert.Equal(t, tc.ends, time.Since(began))

@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// This file is the same in bot, otp and shop. Copy the whole of it, and get the package that limits connections: go get golang.org/x/net/netutil
+// This file is the same in bot, campaign, otp and shop. Copy the whole of it, and get the package that limits connections: go get golang.org/x/net/netutil
 
 // serveOn serves a mux on a listener until the context ends. Then requests in flight end, and serveOn calls the stop functions, such as Outbox.Stop.
 func serveOn(ctx context.Context, listener net.Listener, mux *http.ServeMux, stops ...func(context.Context) error) error {

@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -734,23 +733,12 @@ func TestWebhookDoesNotRedirect(t *testing.T) {
 	t.Parallel()
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
 	require.NoError(t, err)
-	server := newServer(new(campaign), hooks)
+	server := newServer(newMux(new(campaign), hooks))
 	w := httptest.NewRecorder()
 	server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "//hooks/sms?key=secret-of-a-demo", nil))
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Empty(t, w.Body.String())
 	assert.Empty(t, w.Header())
-}
-
-// LogHook does not log the error of a handler, such as that of a STOP that could not be stored.
-func TestErrorHook(t *testing.T) {
-	t.Parallel()
-	var text strings.Builder
-	hook := errorHook(slog.New(slog.NewTextHandler(&text, nil)))
-	hook.End(t.Context(), webhook.Result{StatusCode: http.StatusOK, ID: "in-1"})
-	assert.Empty(t, text.String())
-	hook.End(t.Context(), webhook.Result{StatusCode: http.StatusInternalServerError, ID: "in-2", Err: errors.New("the disk is full")})
-	assert.Contains(t, text.String(), `msg="an event was not handled" id=in-2 error="the disk is full"`)
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }

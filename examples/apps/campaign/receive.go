@@ -4,13 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
-	"path"
-	"time"
-
-	"golang.org/x/net/netutil"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/conversations"
@@ -26,55 +21,17 @@ func receive(ctx context.Context, listener net.Listener, in settings) error {
 		return err
 	}
 	defer c.db.close()
-	server := newServer(c, in.hooks)
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(netutil.LimitListener(listener, maxConnections)) }()
-	select {
-	case err = <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request takes
-	defer cancel()
-	return server.Shutdown(ending)
+	mux := newMux(c, in.hooks)
+	mux.HandleFunc("/healthz", health(func() bool { return c.db.PingContext(ctx) == nil }))
+	return serveOn(ctx, listener, mux)
 }
 
-// maxConnections is how many connections the webhook has at once.
-const maxConnections = 256
-
-// newServer returns the server of the webhook.
-func newServer(c *campaign, hooks *webhook.Receiver) *http.Server {
+// newMux returns the mux of the webhook.
+func newMux(c *campaign, hooks *webhook.Receiver) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/hooks/sms", hooks.SMS(c.note))
 	mux.Handle("/hooks/delivery", hooks.Delivery(c.report))
-	return &http.Server{
-		Handler:           http.MaxBytesHandler(cleanPaths(mux), 1<<20),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      40 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17,
-	}
-}
-
-// cleanPaths responds with 404 to a path such as //hooks/delivery. A ServeMux would redirect it, and repeat the query with the secret in a body.
-func cleanPaths(mux http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path {
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// errorHook logs the errors of note and report, such as of the database, which LogHook does not log because they may hold anything.
-func errorHook(logger *slog.Logger) webhook.Hook {
-	return webhook.Hook{End: func(ctx context.Context, r webhook.Result) {
-		if r.StatusCode >= http.StatusInternalServerError {
-			logger.ErrorContext(ctx, "an event was not handled", "id", r.ID, "error", r.Err)
-		}
-	}}
+	return mux
 }
 
 // note notes a STOP or START. The webhook needs no store: to note one twice changes nothing.

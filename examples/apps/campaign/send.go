@@ -36,9 +36,9 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(lines.messages)-added, len(lines.invalid)) //nolint:gosec // numbers
 	serving, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	server := newServer(c, in.hooks)
+	server := newServer(newMux(c, in.hooks))
 	go func() {
-		fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(netutil.LimitListener(listener, maxConnections))))
+		fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(netutil.LimitListener(listener, 256))))
 	}()
 	sendErr := c.outbox.Start(ctx)
 	if sendErr == nil {

@@ -56,8 +56,7 @@ func settingsFromEnv(folder string) (settings, error) {
 	env.check("CAMPAIGN_ZONE, CAMPAIGN_OPENS and CAMPAIGN_CLOSES", err)
 	in.client, err = messaging.NewClientFromEnv(messaging.WithGuard(hours.guard))
 	env.check("the account", err)
-	logger := slog.Default()
-	in.hooks, err = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(logger)), webhook.WithHook(errorHook(logger)))
+	in.hooks, err = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook()))
 	env.check("the webhook", err)
 	return in, errors.Join(env.problems...)
 }
