@@ -24,8 +24,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused (see Verdict). The verdict is Refused, and Error.Code is its SendStatus. A message that was accepted and not
-//     delivered is not refused.
+//   - It is listed as refused (see Verdict), once for each attempt. The verdict is Refused, and Error.Code is its SendStatus. A message that was
+//     accepted and not delivered is not refused.
 //   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed under the conditions of Settle.
 //
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
@@ -49,7 +49,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	if !ok || sendErr.Verdict != Unknown {
 		return receipt, err
 	}
-	row, settleErr := s.settle(ctx, m, policy, time.Now())
+	row, settleErr := s.settle(ctx, m, policy, time.Now(), sendErr.Attempts)
 	if settleErr == nil {
 		s.core.settled(ctx, began)
 		return receiptOf(row, sendErr.Attempts), nil
@@ -89,7 +89,8 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // waits for a whole window.
 //
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A row without a number counts, too.
-// A message that is listed as refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
+// A message that is listed as refused has the verdict Refused. Settle does not know how many attempts there were: if the service also lists requests
+// that it throttled, such a row may be that of an earlier attempt. Otherwise the outcome stays Unknown, and the error says more:
 //
 //   - ErrNotListed: the message was not listed when the window had ended, in a response that no cache kept. It may still be listed later,
 //     so this proves nothing.
@@ -117,7 +118,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
-	row, err := s.settle(ctx, m, s.core.settings.settlePolicy(), since)
+	row, err := s.settle(ctx, m, s.core.settings.settlePolicy(), since, 1)
 	if err != nil {
 		err = s.unsettled(m, err)
 		end(o.failure(err))
@@ -167,7 +168,7 @@ func withReference(m sms.Message) sms.Message {
 
 // settle looks a message up until it is listed, or until the window that starts at since has ended. A last lookup then decides: the error matches
 // ErrNotListed if the service itself responded to it without such a row. An invalid lookup and a filter that is ignored end it at once.
-func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
+func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time, attempts int) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // how long the last lookup may take
 	now := time.Now()
 	if since.After(now) {
@@ -183,7 +184,7 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 		isLast := time.Until(end) <= 0
 		rows, err := s.find(lookupCtx, m.ReferenceID)
 		if err == nil {
-			return s.settledBy(rows, m)
+			return s.settledBy(rows, m, attempts)
 		}
 		_, isInvalid := errors.AsType[*ValidationError](err)
 		if isLast || isInvalid || errors.Is(err, ErrFilterIgnored) {
@@ -209,9 +210,9 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 	return ctx.Err() == nil
 }
 
-// settledBy returns the first row that proves that the message was accepted. If there is none, the error has the verdict Refused if every row says
-// that the message was refused, and otherwise says why the first of the other rows proves nothing.
-func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Transaction, error) {
+// settledBy returns the first row that proves that the message was accepted. If there is none, the error has the verdict Refused if there are as many
+// rows as attempts, and every row says that the message was refused. Otherwise it says why a row proves nothing.
+func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message, attempts int) (sms.Transaction, error) {
 	uncertainty := "" // of the first row that proves nothing
 	for _, row := range rows {
 		if !matchesNumber(row.To, m.To) {
@@ -228,6 +229,9 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 	}
 	if uncertainty != "" {
 		return sms.Transaction{}, s.listError("the listed message " + uncertainty)
+	}
+	if len(rows) < attempts {
+		return sms.Transaction{}, s.listError("the listed message may be that of an earlier attempt, which was refused")
 	}
 	return sms.Transaction{}, s.refusalBy(rows[0], m)
 }

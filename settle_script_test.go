@@ -594,6 +594,31 @@ func TestSettleJudgesTheRow(t *testing.T) {
 	}
 }
 
+// A service may list a request that it throttled, and the next attempt later: what is listed as refused need not be the attempt without a response.
+func TestSendOnceIsRefusedOnceForEachAttempt(t *testing.T) {
+	t.Parallel()
+	const row = `{"id":"l-1","referenceId":"r-1","sendStatus":"failed"}`
+	for rows, verdict := range map[string]messaging.Verdict{row: messaging.Unknown, row + "," + row: messaging.Refused} {
+		sent := 0
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				return respond(r, http.StatusOK, `{"data":[`+rows+`]}`), nil
+			}
+			sent++
+			if sent == 1 {
+				return respond(r, http.StatusTooManyRequests, ""), nil
+			}
+			return nil, errors.New("no response")
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond),
+			messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond}))
+		require.NoError(t, err)
+		_, err = client.SMS.SendOnce(t.Context(), one)
+		assert.Equal(t, verdict, messaging.VerdictOf(err), "%v", err)
+		assert.Equal(t, 2, sent)
+	}
+}
+
 // Settle sends nothing.
 func TestSettleOfARefusedMessageHasNoAttempts(t *testing.T) {
 	t.Parallel()
