@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	atATime := parallel
-	if *whole || isRace {
+	if isSlow() {
 		atATime = parallelSlow
 	}
 	if err := flag.Set("test.parallel", atATime); err != nil {
@@ -38,3 +38,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
+
+// isSlow reports whether only a few tests run at a time.
+func isSlow() bool { return *whole || isRace }
