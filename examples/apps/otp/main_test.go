@@ -346,8 +346,9 @@ func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
+			o := in.open(t, service, never)
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "chatapp2")) // before workers start, which notice a pause within 2 seconds
 			p := startProgram(t, in, service, never)
-			require.NoError(t, p.o.outbox.PauseChannel(t.Context(), "chatapp2"))
 			p.ask(ana)
 			p.next(ana, "sms")
 			assert.Equal(t, 1, p.countSMS())
