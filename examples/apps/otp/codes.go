@@ -17,9 +17,9 @@ const (
 	validFor = 5 * time.Minute
 	maxTries = 5
 
-	// chatTTL is how long the service tries to deliver the chat message, which leaves before that in validFor.
+	// chatTTL is how long the service tries to deliver the chat message. The message leaves so early that it cannot arrive after the code expired.
 	chatTTL = 3 * time.Minute
-	// typingTime is what a person needs for the code: no message leaves later.
+	// typingTime is how long before the code expires the last message may leave, so that the person can still enter the code.
 	typingTime = 30 * time.Second
 
 	// How many codes a number gets, even if they did not arrive: strangers can ask for codes, at your cost, and guess them.
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS code (
 	tries       INT NOT NULL DEFAULT 0,           -- as many as allowed once the code was used
 	expires     BIGINT NOT NULL,
 	sms_due     BIGINT,                           -- when the SMS is enqueued; NULL from then on, or if none is needed
-	chat_status TEXT NOT NULL DEFAULT 'waiting',  -- each of the two is one of statuses
+	chat_status TEXT NOT NULL DEFAULT 'waiting',  -- see otp.status
 	sms_status  TEXT NOT NULL DEFAULT 'waiting',
 	UNIQUE (number, slot),
 	UNIQUE (number, request)
@@ -73,10 +73,6 @@ type code struct {
 
 // lastSend returns when it is too late to send the code.
 func (c code) lastSend() time.Time { return time.UnixMilli(c.expires).Add(-typingTime) }
-
-// statuses are those of a message, the best one first. The page sees the better one of the chat message and the SMS. If both failed, refused says
-// that the number may be wrong.
-var statuses = []string{"delivered", "sent", "waiting", "unknown", "refused", "failed"}
 
 // send adds a code and enqueues its chat message in one transaction, and returns the challenge. If the page repeats a request, it gets the
 // challenge of the first one. While pauses hold back both channels, it adds no code.
@@ -214,7 +210,8 @@ func (o *otp) useUp(ctx context.Context, tx *sql.Tx, reference string) error {
 	return o.drop(ctx, tx, reference)
 }
 
-// status returns the status of the code of a challenge, or errInvalid if the code is no longer valid.
+// status returns the status of the code of a challenge, or errInvalid if the code is no longer valid. The status is the better one of the chat message
+// and the SMS. If both failed, refused means that the number may be wrong.
 func (o *otp) status(ctx context.Context, challenge string) (status string, err error) {
 	if !randomID.MatchString(challenge) {
 		return "", errInvalid
@@ -228,6 +225,7 @@ func (o *otp) status(ctx context.Context, challenge string) (status string, err 
 	if err != nil {
 		return "", err
 	}
-	better := min(slices.Index(statuses, chat), slices.Index(statuses, text))
-	return statuses[better], nil
+	bestFirst := []string{"delivered", "sent", "waiting", "unknown", "refused", "failed"}
+	better := min(slices.Index(bestFirst, chat), slices.Index(bestFirst, text))
+	return bestFirst[better], nil
 }
