@@ -34,6 +34,7 @@ import (
 const (
 	validFor = 5 * time.Minute
 	maxTries = 5
+	chatTTL  = validFor - 10*time.Second // the service tries to deliver for so long; the send takes up to callTimeout
 
 	// For one number within validFor: strangers can ask for codes, and guess them.
 	maxCodes    = 3
@@ -127,7 +128,7 @@ func (o *otp) sendChat(ctx context.Context, sent code) error {
 		To:          sent.to,
 		ReferenceID: sent.reference,
 		CallbackURL: o.callback,
-		TTL:         validFor,
+		TTL:         chatTTL,
 		Content: chatapp2.Template{Name: "login_code", Language: "en_US", Components: []chatapp2.Component{
 			chatapp2.Body(sent.digits),
 			chatapp2.URLButton{Suffix: sent.digits, OneTimeCode: true},
@@ -140,7 +141,7 @@ func (o *otp) sendSMS(ctx context.Context, sent code) error {
 	_, err := o.client.SMS.Send(ctx, sms.Message{
 		From:        "ACME",
 		To:          sent.to,
-		Text:        "Your code is " + sent.digits + ". It is valid for 5 minutes.",
+		Text:        "Your code is " + sent.digits + ". It expires 5 minutes after you asked for it.",
 		ReferenceID: sent.reference,
 		CallbackURL: o.callback,
 	})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -16,34 +17,44 @@ const (
 	validFor = 5 * time.Minute
 	maxTries = 5
 
+	// chatTTL is how long the service tries to deliver the chat message. The message leaves so early that it cannot arrive after the code expired.
+	chatTTL = 3 * time.Minute
+	// typingTime is how long before the code expires the last message may leave, so that the person can still enter the code.
+	typingTime = 30 * time.Second
+
 	// How many codes a number gets, even if they did not arrive: strangers can ask for codes, at your cost, and guess them.
 	maxCodes       = 3 // within validFor
 	maxCodesPerDay = 10
 )
 
 // codeTable has the codes of the last minutes. Times are in milliseconds since 1970. The digits are stored as they are, as in the messages of the
-// outbox: the SMS needs them again. code_count has how many codes a number got on a day.
+// outbox: the SMS needs them again. message has the service's IDs of the messages of the last minutes, because a report may have no reference ID, and
+// may come before its message ID is known. code_count has how many codes a number got on a day.
 const codeTable = `
 CREATE TABLE IF NOT EXISTS code (
-	reference    TEXT PRIMARY KEY,                 -- reference ID of the chat message; that of the SMS ends in -sms
-	challenge    TEXT NOT NULL UNIQUE,             -- only the page that asked has it
-	request      TEXT NOT NULL,                    -- random ID that the page made up
-	number       TEXT NOT NULL,
-	slot         INT NOT NULL,                     -- a number has as many codes as slots
-	digits       TEXT NOT NULL,
-	tries        INT NOT NULL DEFAULT 0,           -- as many as allowed once the code was used
-	expires      BIGINT NOT NULL,
-	sms_due      BIGINT,                           -- when the SMS is enqueued; NULL from then on, or if none is needed
-	status       TEXT NOT NULL DEFAULT 'waiting',  -- then sent; then unknown, failed, or refused if the number may be wrong; then delivered
-	chat_message TEXT NOT NULL DEFAULT '',         -- the service's IDs of the messages: a report may have no reference ID
-	sms_message  TEXT NOT NULL DEFAULT '',
+	reference   TEXT PRIMARY KEY,                 -- reference ID of the chat message; that of the SMS ends in -sms
+	challenge   TEXT NOT NULL UNIQUE,             -- only the page that asked has it
+	request     TEXT NOT NULL,                    -- random ID that the page made up
+	number      TEXT NOT NULL,
+	slot        INT NOT NULL,                     -- a number has as many codes as slots
+	digits      TEXT NOT NULL,
+	tries       INT NOT NULL DEFAULT 0,           -- as many as allowed once the code was used
+	expires     BIGINT NOT NULL,
+	sms_due     BIGINT,                           -- when the SMS is enqueued; NULL from then on, or if none is needed
+	chat_status TEXT NOT NULL DEFAULT 'waiting',  -- see otp.status
+	sms_status  TEXT NOT NULL DEFAULT 'waiting',
 	UNIQUE (number, slot),
 	UNIQUE (number, request)
 );
 CREATE INDEX IF NOT EXISTS code_expires ON code (expires);
 CREATE INDEX IF NOT EXISTS code_sms_due ON code (sms_due) WHERE sms_due IS NOT NULL;
-CREATE INDEX IF NOT EXISTS code_chat_message ON code (chat_message);
-CREATE INDEX IF NOT EXISTS code_sms_message ON code (sms_message);
+CREATE TABLE IF NOT EXISTS message (
+	id        TEXT PRIMARY KEY,                   -- the service's
+	reference TEXT NOT NULL DEFAULT '',           -- '' until the outbox knows the ID
+	report    TEXT NOT NULL DEFAULT '',           -- the status of a report that came before
+	noted     BIGINT NOT NULL                     -- when
+);
+CREATE INDEX IF NOT EXISTS message_noted ON message (noted);
 CREATE TABLE IF NOT EXISTS code_count (
 	number TEXT NOT NULL,
 	day    TEXT NOT NULL,                          -- in UTC
@@ -60,9 +71,16 @@ type code struct {
 	expires   int64 // in milliseconds since 1970
 }
 
+// lastSend returns when it is too late to send the code.
+func (c code) lastSend() time.Time { return time.UnixMilli(c.expires).Add(-typingTime) }
+
 // send adds a code and enqueues its chat message in one transaction, and returns the challenge. If the page repeats a request, it gets the
-// challenge of the first one.
+// challenge of the first one. While pauses hold back both channels, it adds no code.
 func (o *otp) send(ctx context.Context, number, request string) (challenge string, err error) {
+	held, err := o.heldBack(ctx)
+	if err != nil {
+		return "", err
+	}
 	tx, err := o.db.BeginTx(ctx, nil)
 	if err != nil {
 		return "", err
@@ -76,10 +94,13 @@ func (o *otp) send(ctx context.Context, number, request string) (challenge strin
 	if !isAdded {
 		return challengeOf(ctx, tx, number, request)
 	}
+	if slices.Contains(held, "chatapp2") && slices.Contains(held, "sms") {
+		return "", errPaused
+	}
 	if err = countCode(ctx, tx, number); err != nil {
 		return "", err
 	}
-	if err = o.enqueue(ctx, tx, o.chatMessage(c), c.expires); err != nil {
+	if err = o.enqueue(ctx, tx, o.chatMessage(c), c.lastSend().Add(-chatTTL)); err != nil {
 		return "", err
 	}
 	return c.challenge, tx.Commit()
@@ -189,15 +210,22 @@ func (o *otp) useUp(ctx context.Context, tx *sql.Tx, reference string) error {
 	return o.drop(ctx, tx, reference)
 }
 
-// status returns the status of the code of a challenge, or errInvalid if the code is no longer valid.
+// status returns the status of the code of a challenge, or errInvalid if the code is no longer valid. The status is the better one of the chat message
+// and the SMS. If both failed, refused means that the number may be wrong.
 func (o *otp) status(ctx context.Context, challenge string) (status string, err error) {
 	if !randomID.MatchString(challenge) {
 		return "", errInvalid
 	}
-	const query = "SELECT status FROM code WHERE challenge = $1 AND tries < $2 AND expires > $3"
-	err = o.db.QueryRowContext(ctx, query, challenge, maxTries, time.Now().UnixMilli()).Scan(&status)
+	const query = "SELECT chat_status, sms_status FROM code WHERE challenge = $1 AND tries < $2 AND expires > $3"
+	var chat, text string
+	err = o.db.QueryRowContext(ctx, query, challenge, maxTries, time.Now().UnixMilli()).Scan(&chat, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errInvalid
 	}
-	return status, err
+	if err != nil {
+		return "", err
+	}
+	bestFirst := []string{"delivered", "sent", "waiting", "unknown", "refused", "failed"}
+	better := min(slices.Index(bestFirst, chat), slices.Index(bestFirst, text))
+	return bestFirst[better], nil
 }

@@ -10,7 +10,8 @@ import (
 
 // serveSend sends a code to the number in the form, and responds with a challenge. The page needs it to ask for the status and to verify the code.
 // The page also makes up a random ID for the request, such as crypto.randomUUID(). If the response was lost, it repeats the request with that ID.
-// Limit the requests of each address, too: codes cost money, and a stranger can ask for codes to many numbers, and use up those of a number.
+// Limit the requests of each client address in your reverse proxy, which knows it: codes cost money, and a stranger can ask for codes to many
+// numbers, and use up those of a number.
 func (o *otp) serveSend(w http.ResponseWriter, r *http.Request) {
 	number := r.PostFormValue("to")
 	if !internationalNumber.MatchString(number) {
@@ -52,6 +53,7 @@ var (
 	errInvalid      = errors.New("the code is no longer valid; ask for another one")
 	errTooMany      = errors.New("too many codes; try again in a few minutes")
 	errTooManyToday = errors.New("too many codes today; try again in 24 hours")
+	errPaused       = errors.New("no code can be sent now; try again in a minute")
 )
 
 // respond responds with a text, unless there is an error.
@@ -63,6 +65,8 @@ func respond(w http.ResponseWriter, r *http.Request, statusCode int, text string
 		http.Error(w, err.Error(), http.StatusGone)
 	case errors.Is(err, errTooMany), errors.Is(err, errTooManyToday):
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
+	case errors.Is(err, errPaused):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case err != nil:
 		log.Printf("otp: %s: %v", r.Pattern, err) //nolint:gosec // the path in the pattern is fixed
 		http.Error(w, "try again", http.StatusServiceUnavailable)

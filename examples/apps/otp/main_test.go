@@ -30,8 +30,10 @@ import (
 	"go.uber.org/goleak"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -346,8 +348,9 @@ func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
+			o := in.open(t, service, never)
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "chatapp2")) // before workers start, which notice a pause within 2 seconds
 			p := startProgram(t, in, service, never)
-			require.NoError(t, p.o.outbox.PauseChannel(t.Context(), "chatapp2"))
 			p.ask(ana)
 			p.next(ana, "sms")
 			assert.Equal(t, 1, p.countSMS())
@@ -359,9 +362,35 @@ func TestPausedChatAppIsFollowedByAnSMSAtOnce(t *testing.T) {
 func TestPauseThatIsAboutToEndHoldsNothingBack(t *testing.T) {
 	t.Parallel()
 	paused := messagingriver.ChannelStatus{Channel: "chatapp2", Paused: true, Cause: "HTTP 429", NextRequest: time.Now().Add(time.Minute)}
-	assert.True(t, holdsBackChat(paused))
+	assert.True(t, holdsBack(paused))
 	paused.NextRequest = time.Now().Add(time.Second)
-	assert.False(t, holdsBackChat(paused))
+	assert.False(t, holdsBack(paused))
+}
+
+// While both channels are paused no code can go out, so the page is told so at once. A code that was added before keeps its challenge.
+func TestNoCodeWhileBothChannelsArePaused(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			o := in.open(t, service, never)
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "chatapp2"))
+			p := startProgram(t, in, service, never)
+			request := rand.Text()
+			challenge, err := p.o.send(t.Context(), ana, request)
+			require.NoError(t, err)
+			require.NoError(t, o.outbox.PauseChannel(t.Context(), "sms"))
+			statuses, _ := p.askAtOnce(ana, rand.Text())
+			assert.Equal(t, map[int]int{http.StatusServiceUnavailable: 1}, statuses)
+			assert.Equal(t, 1, p.countCodes())
+			again, err := p.o.send(t.Context(), ana, request)
+			require.NoError(t, err)
+			assert.Equal(t, challenge, again)
+			require.NoError(t, o.outbox.ResumeChannel(t.Context(), "sms"))
+			p.ask(ana)
+		})
+	}
 }
 
 func TestNoSMSOnceThePersonHasTheCode(t *testing.T) {
@@ -490,19 +519,90 @@ func TestReportWithoutAReferenceID(t *testing.T) {
 				return results[0].StatusCode
 			}
 			assert.Equal(t, http.StatusOK, report("of a code that was deleted", "failed", time.Time{}))
-			setID := func(id string) {
-				_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET chat_message = $1", id)
-				require.NoError(t, err)
-			}
-			setID("")
-			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way", "failed", time.Now()))
-			assert.Equal(t, http.StatusServiceUnavailable, report("of a send under way, too", "failed", time.Time{}))
 			assert.Equal(t, http.StatusOK, report("of an old code", "failed", time.Now().Add(-2*time.Minute)))
-			setID(chat.ID)
+			assert.Equal(t, http.StatusOK, report(strings.Repeat("long", 10_000), "failed", time.Now()))
 			assert.Equal(t, http.StatusOK, report(chat.ID, "failed", time.Now()))
 			text := p.next(ana, "sms")
-			require.Eventually(t, func() bool { return report(text.ID, "failed", time.Now()) == http.StatusOK }, 30*time.Second, 20*time.Millisecond)
+			require.Equal(t, http.StatusOK, report(text.ID, "failed", time.Now()))
 			p.waitForStatus(challenge, "failed")
+		})
+	}
+}
+
+// A report that has only the message ID can come before the program knows that ID, and even twice. It is kept, because the service may not repeat it.
+func TestEarlyReportIsKept(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			o := in.open(t, service, never)
+			server := httptest.NewServer(o)
+			defer server.Close()
+			for i, row := range []struct {
+				reports []string
+				want    string
+				isDue   bool // the SMS
+			}{
+				{reports: []string{"queued"}, want: "sent"},
+				{reports: []string{"delivered", "read"}, want: "delivered"},
+				{reports: []string{"failed", "delivered"}, want: "delivered"},
+				{reports: []string{"delivered", "failed"}, want: "delivered"},
+				{reports: []string{"failed", "expired"}, want: "waiting", isDue: true},
+			} {
+				challenge, err := o.send(t.Context(), fmt.Sprint(ana, i), rand.Text())
+				require.NoError(t, err)
+				id := fmt.Sprint("m-", i)
+				for _, status := range row.reports {
+					report := messagingtest.DeliveryReport{Status: status, ID: id}
+					for _, result := range service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report) {
+						require.NoError(t, result.Err)
+						assert.Equal(t, http.StatusOK, result.StatusCode)
+					}
+				}
+				var reference string
+				require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM code WHERE challenge = $1", challenge).Scan(&reference))
+				require.NoError(t, o.noteAccepted(t.Context(), reference, id))
+				require.NoError(t, o.noteAccepted(t.Context(), reference, id), "again")
+				status, err := o.status(t.Context(), challenge)
+				require.NoError(t, err)
+				assert.Equal(t, row.want, status, row.reports)
+				var isDue bool
+				query := "SELECT COALESCE(sms_due = 0, FALSE) FROM code WHERE reference = $1"
+				require.NoError(t, o.db.QueryRowContext(t.Context(), query, reference).Scan(&isDue))
+				assert.Equal(t, row.isDue, isDue, row.reports)
+			}
+		})
+	}
+}
+
+// Reports about codes that were deleted, and about messages of other programs, do not come again, whatever codes there are. They are not kept for long.
+func TestReportOnAnUnknownMessageDoesNotComeAgain(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			p := startProgram(t, in, service, never)
+			delivered := p.ask(ana)
+			p.report(p.next(ana, "chatapp2"), "delivered")
+			p.waitForStatus(delivered, "delivered")
+			const bob = "+639181234567"
+			service.SetFault("chatapp2", bob, messagingtest.FaultSlow(time.Second)) // a send under way
+			p.ask(bob)
+			for _, status := range []string{"read", "delivered", "failed"} {
+				report := messagingtest.DeliveryReport{Status: status, ID: "of another program"}
+				for _, result := range service.CallWebhook(t.Context(), p.base+"/hooks/delivery?key=secret-of-a-demo", report) {
+					require.NoError(t, result.Err)
+					assert.Equal(t, http.StatusOK, result.StatusCode, status)
+				}
+			}
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE message SET noted = 1") // as after five minutes
+			require.NoError(t, err)
+			require.NoError(t, p.o.prune(t.Context()))
+			var left int
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM message WHERE noted = 1").Scan(&left))
+			assert.Zero(t, left)
 		})
 	}
 }
@@ -612,6 +712,9 @@ func TestUnknownSMSHasNotFailed(t *testing.T) {
 			require.NoError(t, err)
 			var reference string
 			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM code").Scan(&reference))
+			notSent := messagingriver.Outcome{Verdict: messaging.NotSent, Err: messagingriver.ErrExpired}
+			notSent.Key = messagingriver.Key{Channel: "chatapp2", Reference: reference}
+			require.NoError(t, o.noteOutcome(t.Context(), notSent))
 			unknown := messagingriver.Outcome{Verdict: messaging.Unknown, Err: context.DeadlineExceeded}
 			unknown.Key = messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS}
 			require.NoError(t, o.noteOutcome(t.Context(), unknown))
@@ -619,10 +722,100 @@ func TestUnknownSMSHasNotFailed(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "unknown", status)
 
-			require.NoError(t, o.noteAccepted(t.Context(), reference, true, "m-1"))
+			require.NoError(t, o.noteAccepted(t.Context(), reference+suffixSMS, "m-1"))
 			status, err = o.status(t.Context(), challenge)
 			require.NoError(t, err)
 			assert.Equal(t, "sent", status)
+		})
+	}
+}
+
+// As long as the chat message may arrive, the page is not told that nothing will, whatever becomes of the SMS and in whatever order it is known.
+func TestStatusIsThatOfTheBetterMessage(t *testing.T) {
+	t.Parallel()
+	accepted := messagingriver.Outcome{Verdict: messaging.Accepted, Receipt: messaging.Receipt{ID: "m-1"}}
+	unknown := messagingriver.Outcome{Verdict: messaging.Unknown, Err: context.DeadlineExceeded}
+	refused := messagingriver.Outcome{Verdict: messaging.Refused, Err: messaging.ErrUnreachable}
+	failed := messagingriver.Outcome{Verdict: messaging.NotSent, Err: messagingriver.ErrExpired}
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), never)
+			for i, row := range []struct {
+				chat, sms *messagingriver.Outcome
+				reports   []string // on the chat message, at last
+				want      string
+			}{
+				{chat: &accepted, sms: &refused, want: "sent"},
+				{chat: &accepted, sms: &failed, want: "sent"},
+				{chat: &accepted, sms: &unknown, want: "sent"},
+				{chat: &unknown, sms: &refused, want: "unknown"},
+				{chat: &unknown, sms: &failed, want: "unknown"},
+				{chat: &unknown, sms: &unknown, want: "unknown"},
+				{chat: &unknown, want: "waiting"}, // for the SMS
+				{chat: &refused, want: "waiting"},
+				{sms: &refused, want: "waiting"}, // for the chat message
+				{chat: &failed, sms: &refused, want: "refused"},
+				{chat: &refused, sms: &failed, want: "failed"},
+				{chat: &accepted, reports: []string{"failed"}, want: "waiting"},
+				{chat: &accepted, sms: &refused, reports: []string{"failed"}, want: "refused"},
+				{chat: &accepted, sms: &accepted, reports: []string{"failed"}, want: "sent"},
+				{chat: &unknown, sms: &refused, reports: []string{"failed", "delivered"}, want: "delivered"},
+			} {
+				challenge, err := o.send(t.Context(), fmt.Sprint(ana, i), rand.Text())
+				require.NoError(t, err)
+				var reference string
+				query := "SELECT reference FROM code WHERE challenge = $1"
+				require.NoError(t, o.db.QueryRowContext(t.Context(), query, challenge).Scan(&reference))
+				note := func(outcome *messagingriver.Outcome, channel, reference string) {
+					if outcome != nil {
+						noted := *outcome
+						noted.Key = messagingriver.Key{Channel: channel, Reference: reference}
+						require.NoError(t, o.noteOutcome(t.Context(), noted))
+					}
+				}
+				note(row.sms, "sms", reference+suffixSMS)
+				note(row.chat, "chatapp2", reference)
+				note(row.sms, "sms", reference+suffixSMS)
+				for _, status := range row.reports {
+					tx, err := o.db.BeginTx(t.Context(), nil)
+					require.NoError(t, err)
+					require.NoError(t, o.noteReport(t.Context(), tx, reference, webhook.Status(status)))
+					require.NoError(t, tx.Commit())
+				}
+				status, err := o.status(t.Context(), challenge)
+				require.NoError(t, err)
+				assert.Equal(t, row.want, status, i)
+			}
+		})
+	}
+}
+
+// An SMS that is not valid does not hold up those of other codes.
+func TestInvalidSMSHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), 0)
+			invalid, err := o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			_, err = o.db.ExecContext(t.Context(), "UPDATE code SET number = 'none', chat_status = 'failed'")
+			require.NoError(t, err)
+			_, err = o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			require.NoError(t, o.enqueueDue(t.Context()))
+			enqueued := 0
+			for record, err := range o.outbox.List(t.Context()) {
+				require.NoError(t, err)
+				if record.Channel == "sms" {
+					enqueued++
+				}
+			}
+			assert.Equal(t, 1, enqueued)
+			status, err := o.status(t.Context(), invalid)
+			require.NoError(t, err)
+			assert.Equal(t, "refused", status)
 		})
 	}
 }
@@ -667,10 +860,11 @@ func TestWaitingMessagesAreDroppedWithTheCode(t *testing.T) {
 			t.Parallel()
 			service := messagingtest.NewServer(t)
 			o := in.open(t, service, 0)
+			challenge, err := o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
 			require.NoError(t, o.outbox.PauseChannel(t.Context(), "chatapp2"))
 			require.NoError(t, o.outbox.PauseChannel(t.Context(), "sms"))
 			p := startProgram(t, in, service, 0)
-			challenge := p.ask(ana)
 			require.Eventually(t, func() bool { return len(contents(t, o)) == 2 }, 30*time.Second, 20*time.Millisecond)
 			var digits string
 			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT digits FROM code").Scan(&digits))
@@ -939,7 +1133,8 @@ func TestPruneDoesNotWait(t *testing.T) {
 	assert.Equal(t, ana, left)
 }
 
-// The messages of a code are urgent, ask no guard, and are not sent once the code has expired, even if the SMS begins late.
+// The messages of a code are urgent, ask no guard, and arrive while it is valid: the service tries to deliver the chat message until then at most, and
+// the SMS, which may be sent late, is not sent in the last seconds. Its text is true whenever it arrives.
 func TestMessagesExpireWithTheCode(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
@@ -957,13 +1152,25 @@ func TestMessagesExpireWithTheCode(t *testing.T) {
 			_, err = o.db.ExecContext(t.Context(), "UPDATE code SET expires = expires - 240000") // as if four minutes had passed
 			require.NoError(t, err)
 			require.NoError(t, o.enqueueDue(t.Context()))
-			lives := map[string]time.Duration{}
+			var expires int64
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT expires FROM code").Scan(&expires))
+			end := time.UnixMilli(expires)
+			found := map[string]bool{}
 			for record, err := range o.outbox.List(t.Context()) {
 				require.NoError(t, err)
-				lives[record.Channel] = time.Until(record.Expires).Round(time.Minute)
+				found[record.Channel] = true
 				assert.Equal(t, messagingriver.Urgent, record.Priority)
+				switch message := record.Message.(type) {
+				case chatapp2.Message:
+					assert.Positive(t, message.TTL)
+					latest := record.Expires.Add(5*time.Second + message.TTL) // SendTimeout
+					assert.False(t, latest.After(end.Add(4*time.Minute)), "the end at first")
+				case sms.Message:
+					assert.WithinDuration(t, end.Add(-typingTime), record.Expires, 5*time.Second)
+					assert.Contains(t, message.Text, "It expires 5 minutes after you asked for it.")
+				}
 			}
-			assert.Equal(t, map[string]time.Duration{"chatapp2": validFor, "sms": time.Minute}, lives)
+			assert.Equal(t, map[string]bool{"chatapp2": true, "sms": true}, found)
 			require.NoError(t, o.outbox.Start(t.Context()))
 			require.Eventually(t, func() bool { return len(contents(t, o)) == 0 }, 30*time.Second, 20*time.Millisecond)
 			for record, err := range o.outbox.List(t.Context()) {
@@ -1095,7 +1302,8 @@ func TestLogHasNoNumbersAndNoCodes(t *testing.T) {
 	p := startProgram(t, databases(t)["SQLite"], service, time.Second)
 	challenge := p.ask(ana)
 	message := p.next(ana, "chatapp2")
-	p.waitForStatus(challenge, "refused")
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "is refused: ") }, 30*time.Second, 20*time.Millisecond)
+	p.waitForStatus(challenge, "unknown") // the chat message may have gone out
 	p.verify(challenge, "wrong")
 	_, err := p.o.db.ExecContext(t.Context(), "ALTER TABLE code RENAME TO hidden")
 	require.NoError(t, err)

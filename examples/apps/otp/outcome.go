@@ -16,24 +16,29 @@ import (
 
 // The statements that change the code with a reference ID after an event. The same event may come again, early or late.
 const (
-	setSent    = "UPDATE code SET status = 'sent' WHERE reference = $1 AND status IN ('waiting', 'unknown')"
-	setUnknown = "UPDATE code SET status = 'unknown' WHERE reference = $1 AND status = 'waiting'"
-	setFailed  = "UPDATE code SET status = 'failed' WHERE reference = $1 AND status <> 'delivered'"
-	setRefused = "UPDATE code SET status = 'refused' WHERE reference = $1 AND status <> 'delivered'"
-	// hastenSMS changes nothing once the SMS was enqueued, the chat message was delivered, or the code was used.
-	hastenSMS    = "UPDATE code SET sms_due = 0 WHERE reference = $1 AND sms_due IS NOT NULL"
-	setDelivered = "UPDATE code SET status = 'delivered', sms_due = NULL WHERE reference = $1"
-	setUsed      = "UPDATE code SET tries = $1, sms_due = NULL WHERE reference = $2"
+	setChatSent    = "UPDATE code SET chat_status = 'sent' WHERE reference = $1 AND chat_status IN ('waiting', 'unknown')"
+	setChatUnknown = "UPDATE code SET chat_status = 'unknown' WHERE reference = $1 AND chat_status = 'waiting'"
+	// setChatFailed makes the SMS due, unless it was enqueued, or the code was used.
+	setChatFailed = `UPDATE code SET chat_status = 'failed', sms_due = CASE WHEN sms_due IS NOT NULL THEN 0 END
+		WHERE reference = $1 AND chat_status <> 'delivered'`
+	setChatDelivered = "UPDATE code SET chat_status = 'delivered', sms_due = NULL WHERE reference = $1"
+
+	setSMSSent      = "UPDATE code SET sms_status = 'sent' WHERE reference = $1 AND sms_status IN ('waiting', 'unknown')"
+	setSMSUnknown   = "UPDATE code SET sms_status = 'unknown' WHERE reference = $1 AND sms_status = 'waiting'"
+	setSMSFailed    = "UPDATE code SET sms_status = 'failed' WHERE reference = $1 AND sms_status <> 'delivered'"
+	setSMSRefused   = "UPDATE code SET sms_status = 'refused' WHERE reference = $1 AND sms_status <> 'delivered'"
+	setSMSDelivered = "UPDATE code SET sms_status = 'delivered' WHERE reference = $1"
+
+	setUsed = "UPDATE code SET tries = $1, sms_due = NULL WHERE reference = $2"
 )
 
 // noteOutcome notes whether a message was accepted. If a chat message provably was not, the SMS becomes due.
 func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
-	reference, isSMS := strings.CutSuffix(outcome.Reference, suffixSMS)
 	if outcome.Verdict == messaging.Accepted {
-		return o.noteAccepted(ctx, reference, isSMS, outcome.Receipt.ID)
+		return o.noteAccepted(ctx, outcome.Reference, outcome.Receipt.ID)
 	}
 	log.Printf("otp: message %s is %s: %v", outcome.Reference, outcome.Verdict, outcome.Err) // the error has no number and no code
-	if err := o.noteFailure(ctx, reference, isSMS, outcome); err != nil {
+	if err := o.noteFailure(ctx, outcome); err != nil {
 		return err
 	}
 	_, err := o.outbox.Resolve(ctx, messagingriver.Drop, outcome.Key) // no person should have to decide about an old code
@@ -41,19 +46,20 @@ func (o *otp) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) e
 }
 
 // noteFailure notes that a message was not accepted, or may not have been.
-func (o *otp) noteFailure(ctx context.Context, reference string, isSMS bool, outcome messagingriver.Outcome) error {
+func (o *otp) noteFailure(ctx context.Context, outcome messagingriver.Outcome) error {
+	reference, isSMS := strings.CutSuffix(outcome.Reference, suffixSMS)
 	var statement string
 	switch {
 	case outcome.MayHaveBeenSent() && !isSMS:
-		return nil // the SMS becomes due by itself
+		statement = setChatUnknown // the SMS becomes due by itself
 	case outcome.MayHaveBeenSent():
-		statement = setUnknown
+		statement = setSMSUnknown
 	case isSMS && isAboutNumber(outcome.Err):
-		statement = setRefused
+		statement = setSMSRefused
 	case isSMS:
-		statement = setFailed
+		statement = setSMSFailed
 	default:
-		statement = hastenSMS
+		statement = setChatFailed
 	}
 	_, err := o.db.ExecContext(ctx, statement, reference)
 	return err
@@ -64,22 +70,40 @@ func isAboutNumber(err error) bool {
 	return errors.Is(err, messaging.ErrInvalid) || errors.Is(err, messaging.ErrUnreachable) || errors.Is(err, messaging.ErrOptedOut)
 }
 
-// noteAccepted notes the service's ID of a message. A report may have come before.
-func (o *otp) noteAccepted(ctx context.Context, reference string, isSMS bool, id string) error {
-	setID := "UPDATE code SET chat_message = $1 WHERE reference = $2"
-	if isSMS {
-		setID = "UPDATE code SET sms_message = $1 WHERE reference = $2"
-	}
-	if _, err := o.db.ExecContext(ctx, setID, id, reference); err != nil {
+// noteAccepted notes that a message was accepted, and the service's ID of it, with which a report may have come before.
+func (o *otp) noteAccepted(ctx context.Context, message, id string) error {
+	tx, err := o.db.BeginTx(ctx, nil)
+	if err != nil {
 		return err
 	}
-	_, err := o.db.ExecContext(ctx, setSent, reference)
-	return err
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	const upsert = `INSERT INTO message (id, reference, noted) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET reference = $2, noted = $3 RETURNING report`
+	var early webhook.Status
+	if err = tx.QueryRowContext(ctx, upsert, id, message, time.Now().UnixMilli()).Scan(&early); err != nil {
+		return err
+	}
+	reference, isSMS := strings.CutSuffix(message, suffixSMS)
+	statement := setChatSent
+	if isSMS {
+		statement = setSMSSent
+	}
+	if _, err = tx.ExecContext(ctx, statement, reference); err != nil {
+		return err
+	}
+	if early != "" {
+		err = o.noteReport(ctx, tx, message, early)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
-// report notes a delivery report, in the transaction that notes it as handled. If a chat message failed, the SMS becomes due.
+// report notes a delivery report, in the transaction that notes it as handled.
 func (o *otp) report(ctx context.Context, report webhook.DeliveryReport) error {
-	if report.Ambiguous {
+	isFinal := isDelivered(report.Status) || report.Status.Failed()
+	if report.Ambiguous || !isFinal {
 		return nil
 	}
 	tx, err := sqlstore.Tx(ctx)
@@ -87,60 +111,52 @@ func (o *otp) report(ctx context.Context, report webhook.DeliveryReport) error {
 		return err
 	}
 	message, err := referenceOf(ctx, tx, report)
-	if err != nil {
+	if err != nil || message == "" {
 		return err
 	}
-	reference, isSMS := strings.CutSuffix(message, suffixSMS)
-	isDelivered := report.Status == webhook.StatusDelivered || report.Status.Supersedes(webhook.StatusDelivered) // such as read
-	switch {
-	case isDelivered:
-		err = o.noteDelivered(ctx, tx, reference)
-	case report.Status.Failed() && isSMS:
-		_, err = tx.ExecContext(ctx, setFailed, reference)
-	case report.Status.Failed():
-		_, err = tx.ExecContext(ctx, hastenSMS, reference)
-	}
-	return err
+	return o.noteReport(ctx, tx, message, report.Status)
 }
 
-// noteDelivered notes that a message of a code arrived, and drops the other one if it waits.
-func (o *otp) noteDelivered(ctx context.Context, tx *sql.Tx, reference string) error {
-	if _, err := tx.ExecContext(ctx, setDelivered, reference); err != nil {
+// isDelivered reports whether a message arrived, and was perhaps read, too.
+func isDelivered(status webhook.Status) bool {
+	return status == webhook.StatusDelivered || status.Supersedes(webhook.StatusDelivered)
+}
+
+// noteReport notes that a message arrived, and drops the other one of its code if it waits, or that the message failed. If it is a chat message, the
+// SMS then becomes due.
+func (o *otp) noteReport(ctx context.Context, tx *sql.Tx, message string, status webhook.Status) error {
+	reference, isSMS := strings.CutSuffix(message, suffixSMS)
+	var statement string
+	switch {
+	case isDelivered(status) && isSMS:
+		statement = setSMSDelivered
+	case isDelivered(status):
+		statement = setChatDelivered
+	case isSMS:
+		statement = setSMSFailed
+	default:
+		statement = setChatFailed
+	}
+	_, err := tx.ExecContext(ctx, statement, reference)
+	if err != nil || !isDelivered(status) {
 		return err
 	}
 	return o.drop(ctx, tx, reference)
 }
 
-// referenceOf returns the reference ID of the message that a report is about, or "" for a message of a code that was deleted.
-func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (string, error) {
-	if report.ReferenceID != "" {
+// referenceOf returns the reference ID of the message that a report is about. If the report has only the service's ID, and its message is not known
+// yet, referenceOf keeps the report for noteAccepted, and returns "". Most reports that it keeps are about codes that were deleted, or about messages
+// of other programs: prune deletes them.
+func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (reference string, err error) {
+	const maxID = 2000 // an index of PostgreSQL refuses longer texts
+	if report.ReferenceID != "" || report.ID == "" || len(report.ID) > maxID {
 		return report.ReferenceID, nil
 	}
-	if report.ID == "" { // it is '' in a code whose message ID is not known
-		return "", nil
-	}
-	mayCome, err := lacksID(ctx, tx) // asked first: noteAccepted may note an ID at any moment
-	if err != nil {
-		return "", err
-	}
-	const query = `SELECT CASE WHEN chat_message = $1 THEN reference ELSE reference || '` + suffixSMS + `' END
-		FROM code WHERE chat_message = $1 OR sms_message = $1`
-	var reference string
-	err = tx.QueryRowContext(ctx, query, report.ID).Scan(&reference)
-	isOld := !report.StatusAt.IsZero() && time.Since(report.StatusAt) > time.Minute
-	if errors.Is(err, sql.ErrNoRows) && mayCome && !isOld {
-		return "", webhook.RetryLater(5 * time.Second)
-	}
-	if errors.Is(err, sql.ErrNoRows) { // of a code that was deleted
-		return "", nil
-	}
+	// Both this statement and that of noteAccepted lock the row, so that one of them has the result of the other. A delivery replaces a failure.
+	const upsert = `INSERT INTO message (id, report, noted) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET report = CASE WHEN $4 OR message.report = '' THEN $2 ELSE message.report END
+		RETURNING reference`
+	row := tx.QueryRowContext(ctx, upsert, report.ID, report.Status, time.Now().UnixMilli(), isDelivered(report.Status))
+	err = row.Scan(&reference)
 	return reference, err
-}
-
-// lacksID reports whether the service's ID of any message is still to come. If it is not, a report without a time is about a code that was
-// deleted, and must not come again forever.
-func lacksID(ctx context.Context, tx *sql.Tx) (lacks bool, err error) {
-	const query = "SELECT EXISTS (SELECT 1 FROM code WHERE chat_message = '' OR (sms_due IS NULL AND sms_message = ''))"
-	err = tx.QueryRowContext(ctx, query).Scan(&lacks)
-	return lacks, err
 }

@@ -933,6 +933,8 @@ func TestEarlyReportWithOnlyTheMessageID(t *testing.T) {
 				const revert = "UPDATE shop_order SET verdict = '', message_id = '' WHERE id = $1" // as before the outcome
 				_, err := s.db.ExecContext(t.Context(), revert, id)
 				require.NoError(t, err)
+				queued := messagingtest.DeliveryReport{Status: "queued", ID: "not of " + id, At: at}
+				assert.Equal(t, []int{http.StatusOK}, s.call(t, service, queued), "it changes nothing, even if it is early")
 				assert.Equal(t, []int{http.StatusServiceUnavailable}, s.call(t, service, failed), id)
 
 				outcome := messagingriver.Outcome{Verdict: messaging.Accepted, Receipt: messaging.Receipt{ID: failed.ID}}

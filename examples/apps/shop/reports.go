@@ -106,11 +106,12 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 func mayBeEarly(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (isEarly bool, err error) {
 	age := time.Since(report.StatusAt)
 	hasTime := !report.StatusAt.IsZero()
+	isOld := hasTime && age > time.Hour
+	if isOld || !report.Status.Final() { // a status that is not final changes nothing
+		return false, nil
+	}
 	if hasTime && age < time.Minute {
 		return true, nil
-	}
-	if hasTime && age > time.Hour {
-		return false, nil
 	}
 	// Older orders do not count: a message expires within a day and is looked up for at most another, and one that a person resolved gets no ID.
 	since := time.Now().Add(-2 * 24 * time.Hour)
