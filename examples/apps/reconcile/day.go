@@ -56,7 +56,7 @@ func (d *day) patiently(ctx context.Context, step func() error, isTemporary func
 		if failed, ok := errors.AsType[*messaging.Error](err); ok {
 			wait = max(wait, failed.RetryAfter)
 		}
-		if d.waited+wait > d.patience {
+		if d.waited+wait >= d.patience {
 			return err
 		}
 		d.waited += wait
