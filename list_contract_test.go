@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,4 +75,69 @@ func TestListByLastRow(t *testing.T) {
 
 	_, err = list(map[string]string{"": `{"id":"a"}`, "a": `{"id":"a"}`})
 	assert.ErrorContains(t, err, "does not page as the contract says", "a service that ignores the cursor")
+}
+
+// A request has the parameter of the contract's paging alone, and an order only with a column or if it is descending. A contract may lack the
+// parameter for the order.
+func TestListRequestParameters(t *testing.T) {
+	t.Parallel()
+	const (
+		byCursor  = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}}}`
+		unordered = `{"sms.list": {"params": {"order": ""}}}`
+	)
+	for _, test := range []struct {
+		overlay string
+		options sms.ListOptions
+		want    string // the decoded query
+	}{
+		{byCursor, sms.ListOptions{}, ""},
+		{`{}`, sms.ListOptions{}, "pageNumber=1"},
+		{`{}`, sms.ListOptions{SortBy: sms.ByCreated}, "pageNumber=1&sort[column]=dateCreated&sort[direction]=asc"},
+		{`{}`, sms.ListOptions{Descending: true}, "pageNumber=1&sort[direction]=desc"},
+		{unordered, sms.ListOptions{SortBy: sms.ByCreated}, "pageNumber=1&sort[column]=dateCreated"},
+	} {
+		query, _, err := listOnce(t, test.overlay, "", test.options)
+		require.NoError(t, err)
+		assert.Equal(t, test.want, query, test.overlay)
+	}
+	_, _, err := listOnce(t, unordered, "", sms.ListOptions{SortBy: sms.ByCreated, Descending: true})
+	assert.ErrorContains(t, err, "Descending")
+}
+
+// Filters are sent in the form of the contract. Rows may have times in another form, or in a layout.
+func TestListTimeForms(t *testing.T) {
+	t.Parallel()
+	const (
+		inSeconds = `{"sms.list": {"time": "unix", "layouts": ["02/01/2006 15:04"]}}`
+		rows      = `{"id":"a","created":1764345000},{"id":"b","created":"2025-11-28T15:50:00Z"},{"id":"c","created":"28/11/2025 15:50"}`
+	)
+	query, listed, err := listOnce(t, inSeconds, rows, sms.ListOptions{CreatedBefore: time.Unix(1764345600, 0)})
+	require.NoError(t, err)
+	assert.Contains(t, query, "filter[dateCreatedLt]=17643456")
+	require.Len(t, listed, 3)
+	for _, row := range listed {
+		assert.Equal(t, int64(1764345000), row.CreatedAt.Unix())
+	}
+}
+
+// listOnce lists from a service with one page of rows. It returns the decoded query of the request, and the rows.
+func listOnce(t *testing.T, overlay, rows string, options sms.ListOptions) (query string, listed []sms.Transaction, err error) {
+	t.Helper()
+	names, err := contract.Parse([]byte(overlay))
+	require.NoError(t, err)
+	base := roundTripper(func(r *http.Request) (*http.Response, error) {
+		query, err = url.QueryUnescape(r.URL.Query().Encode())
+		require.NoError(t, err)
+		return respond(r, http.StatusOK, `{"data":[`+rows+`],"hasNext":false}`), nil
+	})
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("token"), messaging.WithContract(names),
+		messaging.WithHTTPClient(&http.Client{Transport: base}))
+	require.NoError(t, err)
+	for row, err := range client.SMS.List(t.Context(), options) {
+		if err != nil {
+			return query, listed, err
+		}
+		listed = append(listed, row)
+	}
+	return query, listed, nil
 }

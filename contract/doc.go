@@ -110,10 +110,12 @@
 //   - headers adds to the headers of all operations, or replaces them; "" leaves a header out.
 //   - encoding is json, form or query.
 //   - constants holds what goes with every request, by name. In JSON a constant is any value but null, otherwise a string, number or boolean.
-//   - time says how times are written: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime or date. In JSON, unix and unixms are numbers.
+//   - time is the form in which requests write times, such as the filters of sms.list: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime
+//     or date. In JSON, unix and unixms are numbers. Times that arrive may have any of these forms.
 //   - zone is the zone of times that name none: a name of the tz database, or "" for UTC. In the hour that a zone repeats in autumn, the
 //     first is meant.
-//   - scale is the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345.
+//   - scale is the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345. Callbacks have no scale: the cost in
+//     a delivery report is not multiplied.
 //
 // # Keys of sends, such as sms.send
 //
@@ -137,7 +139,7 @@
 //   - only lists words by path in a row. A row with another word there is not of this listing, such as a received message. A row without the
 //     member is.
 //   - record lists paths in a row by concept.
-//   - layouts lists how else times are written, as in package time. A layout without an offset is in zone.
+//   - layouts lists further forms of the times in rows, as in package time. A layout without an offset is in zone. Filters are not written in it.
 //
 // # Keys of callbacks, such as webhook.sms
 //
@@ -174,7 +176,7 @@
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,
-// the first code that is not in errors.success.
+// the first code that is not in errors.success. If there is no such value, the list of its paths is []. Only items needs a path.
 //
 // No two of ID, request, reference, from, to and text may have the same path in a response, a row or a callback. There is one exception: a
 // service may use the reference of a message as its ID. The lists of id and reference are then the same in its response, and may be the
@@ -223,7 +225,8 @@
 // # Paging
 //
 // paging.by is page, offset, cursor or none. Each but none needs the parameter of its name, and cursor also needs page.next. The parameters
-// offset and cursor are "" by default, so an overlay that changes the paging names them. If the contract cannot express the next page, a
+// offset and cursor are "" by default, so an overlay that changes the paging names them. The parameter of another paging is not sent, so
+// page need not be emptied. If the contract cannot express the next page, a
 // listing that needs one ends with an error.
 //
 // With page, paging.first is the number of the first page, 0 or more.

@@ -25,8 +25,9 @@
 //
 //	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
 //
-// An operation that the contract does not describe keeps its default path and names. The server therefore serves all operations,
-// even those that your service does not have or that the examples of a learned contract did not show.
+// A variable of its paths, such as {account}, matches any value. An operation that the contract does not describe keeps its default
+// path and names. The server therefore serves all operations, even those that your service does not have or that the examples of a
+// learned contract did not show.
 //
 // It shares no encoding code with the client, so that a mistake in either shows. What the service's specification and the
 // contract leave open, such as prices, HTTP statuses and delivery, is a choice of this package. It is stricter than a service

@@ -41,7 +41,7 @@ const (
 // safe for concurrent use.
 type Server struct {
 	URL   string // the base address, such as http://127.0.0.1:41234, without a trailing slash
-	Token string // what the server accepts in the Authorization header
+	Token string // what the server accepts in the header of the contract for tokens, by default Authorization
 
 	// APIKey and APISecret are what the server accepts in place of Token: where the contract has them, by default in the
 	// body of a POST and in the query of a GET.

@@ -42,7 +42,8 @@ type ListOptions struct {
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
 	PageSize int `url:"pageSize,omitempty"`
 	// SortBy is the column to sort by: ByCreated or another constant, a key of sms.list.sorts in the contract such as "operator", or any
-	// other text, which is sent as it is. Descending reverses the order.
+	// other text, which is sent as it is. Descending reverses the order. An order is sent with SortBy or Descending, and not without either. If the
+	// contract has no parameter for it (sms.list.params.order), Descending is invalid, and SortBy alone leaves the order to the service.
 	SortBy     string `url:"sortBy,omitempty"`
 	Descending bool   `url:"-"`
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.

@@ -44,7 +44,8 @@ type DeliveryReport struct {
 	ErrorCode string `json:"errorCode,omitzero"`
 	// ErrorText says in words why the message was not delivered. It comes from outside and may hold a number or a text.
 	ErrorText string `json:"errorText,omitzero"`
-	// Cost is what the message cost, a decimal number exactly as it arrived, and Currency its currency, such as EUR.
+	// Cost is what the message cost, a decimal number exactly as it arrived, and Currency its currency, such as EUR. Unlike the prices of
+	// a listing, it is not multiplied by a scale of the contract.
 	Cost     string `json:"cost,omitzero"`
 	Currency string `json:"currency,omitzero"`
 	// Category is what the message counts as in the bill, such as utility or marketing.

@@ -61,7 +61,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
 //     secrets of the parameter are separated by spaces, as in "key=NEW OLD"; a secret must not contain a comma. DeliveryURL writes the first. The
 //     variable may be absent only if an option proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof
-//     (WithoutProof)
+//     (WithoutProof). An empty one is always an error
 //
 // The options are applied on top. One error reports all problems, of variables and options. It names variables and never shows their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {

@@ -22,7 +22,8 @@ type day struct {
 	key    string // in the tables
 	total  int    // of the service, as of the last page that was stored; 0 if it has none
 
-	patience time.Duration // how long an outage of the service may take
+	patience time.Duration // how long to wait for the service in all
+	waited   time.Duration // of it
 	pause    time.Duration // before the first new attempt
 }
 
@@ -33,7 +34,8 @@ func newDay(db *database, client *messaging.Client, midnight time.Time) *day {
 
 // reconcile lists the rest of the day, and writes the sums.
 func (d *day) reconcile(ctx context.Context, out io.Writer) error {
-	if err := d.listPatiently(ctx); err != nil {
+	list := func() error { return d.list(ctx) }
+	if err := d.patiently(ctx, list, isTemporary); err != nil {
 		if isPermanent(err) {
 			return err
 		}
@@ -42,20 +44,22 @@ func (d *day) reconcile(ctx context.Context, out io.Writer) error {
 	return d.writeSums(ctx, out)
 }
 
-// listPatiently stores the rest of the day. After an outage of the service it goes on.
-func (d *day) listPatiently(ctx context.Context) error {
-	deadline := time.Now().Add(d.patience)
+// patiently runs a step until it succeeds or fails with an error that does not end by itself. After other errors it waits, and runs the step again.
+func (d *day) patiently(ctx context.Context, step func() error, isTemporary func(error) bool) error {
 	pause := d.pause
 	for {
-		err := d.list(ctx)
-		failed, isOfService := errors.AsType[*messaging.Error](err)
-		if !isOfService || isPermanent(err) {
+		err := step()
+		if err == nil || !isTemporary(err) {
 			return err
 		}
-		wait := max(pause, failed.RetryAfter)
-		if time.Now().Add(wait).After(deadline) {
+		wait := pause
+		if failed, ok := errors.AsType[*messaging.Error](err); ok {
+			wait = max(wait, failed.RetryAfter)
+		}
+		if d.waited+wait >= d.patience {
 			return err
 		}
+		d.waited += wait
 		log.Printf("reconcile: goes on in %s: %v", wait, err) //nolint:gosec // the error quotes what the service says in one line
 		select {
 		case <-time.After(wait):
@@ -64,6 +68,12 @@ func (d *day) listPatiently(ctx context.Context) error {
 		}
 		pause = min(2*pause, maxPause)
 	}
+}
+
+// isTemporary reports whether a listing that failed may be continued without a change of the options, the contract or the account.
+func isTemporary(err error) bool {
+	_, isOfService := errors.AsType[*messaging.Error](err)
+	return isOfService && !isPermanent(err)
 }
 
 // isPermanent reports whether the same error comes again until somebody changes the options, the contract or the account.

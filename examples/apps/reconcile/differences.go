@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -14,34 +15,33 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+// undecided is in the column settled if a record was not looked up, or a row does not decide.
+const undecided = "undecided"
+
+// saveDifferences writes a file, which is complete except for undecided records if a lookup failed.
 func (d *day) saveDifferences(ctx context.Context, path string, records []record) error {
 	var out bytes.Buffer
-	if err := d.writeDifferences(ctx, &out, records); err != nil {
+	err := d.writeDifferences(ctx, &out, records)
+	if out.Len() == 0 {
 		return err
 	}
-	return os.WriteFile(path, out.Bytes(), 0o600)
+	return errors.Join(err, os.WriteFile(path, out.Bytes(), 0o600))
 }
 
 // writeDifferences writes what differs between records and the listing of the day as CSV, with the verdicts of the unknown records that were found.
+// If a lookup failed, it returns the error after it has written.
 func (d *day) writeDifferences(ctx context.Context, out io.Writer, records []record) error {
 	found, err := d.differences(ctx, records)
 	if err != nil {
 		return err
 	}
-	settled, err := d.settle(ctx, records)
-	if err != nil {
-		return err
-	}
+	settled, lookupErr := d.settle(ctx, records)
 	log.Printf("reconcile: %d differences from your records", len(found)) //nolint:gosec // a number
 	table := [][]string{{"reference", "recorded", "listed", "settled"}}
-	for _, difference := range found {
-		verdict := "" // the record is not unknown, or was not found
-		if v, isSettled := settled[difference.reference]; isSettled {
-			verdict = v.String()
-		}
-		table = append(table, []string{difference.reference, difference.recorded, difference.listed, verdict})
+	for _, f := range found {
+		table = append(table, []string{withoutFormula(f.reference), withoutFormula(f.recorded), withoutFormula(f.listed), settled[f.reference]})
 	}
-	return csv.NewWriter(out).WriteAll(table)
+	return errors.Join(csv.NewWriter(out).WriteAll(table), lookupErr)
 }
 
 // differences compares records with the listing of the day.
@@ -78,25 +78,67 @@ func (d *day) insertRecords(ctx context.Context, tx *sql.Tx, records []record) e
 	return nil
 }
 
-// settle looks up the unknown records that began before the end of the day, which has passed, so that it does not wait. It returns the verdicts that
-// it found, by reference. A message that is not listed has none: it may be listed later.
-func (d *day) settle(ctx context.Context, records []record) (map[string]messaging.Verdict, error) {
-	settled := map[string]messaging.Verdict{}
+// settle looks up the unknown records that began before the end of the day. It returns the column settled by reference. If a lookup fails, this
+// record and those after it are undecided.
+func (d *day) settle(ctx context.Context, records []record) (map[string]string, error) {
+	settled := map[string]string{}
+	var failure error
 	for _, r := range records {
 		if r.verdict != messaging.Unknown || !r.began.Before(d.end) {
 			continue
 		}
-		_, err := d.client.SMS.Settle(ctx, sms.Message{ReferenceID: r.reference, To: r.recipient}, d.end)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		settled[r.reference] = undecided
+		if failure != nil {
+			continue
 		}
-		verdict := messaging.VerdictOf(err)
-		switch {
-		case verdict != messaging.Unknown:
-			settled[r.reference] = verdict
-		case !errors.Is(err, messaging.ErrNotListed): // such as a row of another number
-			log.Println("reconcile: a record stays unknown:", err)
-		}
+		failure = d.patiently(ctx, func() error {
+			verdict, err := d.lookUp(ctx, r)
+			if err == nil {
+				settled[r.reference] = verdict
+			}
+			return err
+		}, isOutage)
+	}
+	if failure != nil {
+		return settled, fmt.Errorf("unknown records are undecided: %w", failure)
 	}
 	return settled, nil
+}
+
+// lookUp looks up an unknown record, once, because the day has passed. It returns the verdict, undecided if a row does not decide, or "" if the
+// message is not listed: it may be listed later.
+func (d *day) lookUp(ctx context.Context, r record) (string, error) {
+	_, err := d.client.SMS.Settle(ctx, sms.Message{ReferenceID: r.reference, To: r.recipient}, d.end)
+	verdict := messaging.VerdictOf(err)
+	switch {
+	case verdict != messaging.Unknown:
+		return verdict.String(), nil
+	case errors.Is(err, messaging.ErrNotListed):
+		return "", nil
+	case hasFailed(err):
+		return "", err
+	default: // such as a row of another number
+		log.Println("reconcile: a record stays unknown:", err)
+		return undecided, nil
+	}
+}
+
+// hasFailed reports whether an error of Settle is that of a lookup that failed. An error about a listed row has neither a status nor a cause.
+func hasFailed(err error) bool {
+	if errors.Is(err, messaging.ErrUnreadableRow) {
+		return false
+	}
+	failed, ok := errors.AsType[*messaging.Error](err)
+	isAboutRow := ok && failed.StatusCode == 0 && failed.Unwrap() == nil
+	return !isAboutRow || errors.Is(err, messaging.ErrInvalid) || errors.Is(err, messaging.ErrFilterIgnored)
+}
+
+// isOutage reports whether a lookup failed because the service is down or throttles. Retryable does not say so: the error is about a message whose
+// outcome is unknown.
+func isOutage(err error) bool {
+	if errors.Is(err, messaging.ErrRateLimited) || errors.Is(err, messaging.ErrUnavailable) {
+		return true
+	}
+	failed, ok := errors.AsType[*messaging.Error](err)
+	return ok && failed.StatusCode == 0 && failed.Unwrap() != nil // no response
 }

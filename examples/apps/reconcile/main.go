@@ -15,10 +15,11 @@
 // record belongs to the day of its end, or of its beginning if it has no end. It is searched in all days that were listed, because a message that was
 // sent around midnight may be listed on either day. So include an hour before and after the day.
 //
-// What differs is written to differences.csv, with the columns reference, recorded, listed and settled: the verdict of an unknown record that was
-// found. The statuses and prices of accepted messages are compared where both are known. Store these verdicts, and act on the other differences
-// (see docs/listing.md). If a record was "not listed", start the program again with -day. Once the next day is listed, too, a message of midnight is
-// found.
+// What differs is written to differences.csv, with the columns reference, recorded, listed and settled. Unknown records are looked up: settled is the
+// verdict of a message that was found, and empty if it is not listed. It is "undecided" if the lookup failed, or a row does not decide, as the log
+// says. After a lookup that failed, the program ends with an error; start it again with -day. The statuses and prices of accepted messages are compared
+// where both are known. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program
+// again with -day. Once the next day is listed, too, a message of midnight is found.
 //
 // # Interruptions
 //
@@ -29,7 +30,7 @@
 // for rows that came late and statuses that have changed. Until that listing ends, the rows of the one before count. If the service counts other
 // rows than it listed, the program ends with an error, after its output.
 //
-// The database holds phone numbers.
+// The database holds phone numbers. In the CSV files, text that a spreadsheet would read as a formula begins with an apostrophe.
 package main
 
 import (

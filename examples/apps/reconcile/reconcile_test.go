@@ -697,8 +697,96 @@ func TestUnknownRecordsAreSettled(t *testing.T) {
 	assert.Equal(t, `reference,recorded,listed,settled
 found,unknown,accepted,accepted
 lost,unknown,not listed,
-other-number,unknown,another recipient,
+other-number,unknown,another recipient,undecided
 rejected,unknown,refused,refused
+`, out.String())
+}
+
+// A lookup that fails is repeated after an outage. It is never taken for one that did not find the message.
+func TestSettleDoesNotHideFailedLookups(t *testing.T) {
+	t.Parallel()
+	noon := midnight.Add(12 * time.Hour)
+	var records []record
+	for _, reference := range []string{"first", "second"} {
+		records = append(records, record{reference: reference, recipient: "+639171234567", verdict: messaging.Unknown, began: noon})
+	}
+	const (
+		columns   = "reference,recorded,listed,settled\n"
+		found     = columns + "first,unknown,accepted,accepted\nsecond,unknown,accepted,accepted\n"
+		undecided = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,undecided\n"
+	)
+	tests := map[string]struct {
+		fault    messagingtest.Fault
+		times    int
+		want     string
+		requests int // for the lookups
+	}{
+		"rate limit":        {messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 2, found, 4},
+		"outage":            {messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 2, found, 4},
+		"wait":              {messagingtest.FaultStatus(http.StatusServiceUnavailable, time.Second), 1, found, 3},
+		"connection":        {messagingtest.FaultDropUnread(), 2, found, 4},
+		"long outage":       {messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 100, undecided, 9},
+		"wrong credentials": {messagingtest.FaultStatus(http.StatusUnauthorized, 0), 100, undecided, 1},
+		"invalid":           {messagingtest.FaultStatus(http.StatusBadRequest, 0), 100, undecided, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			for _, r := range records {
+				service.Seed(messagingtest.Sent{ReferenceID: r.reference, To: r.recipient, At: noon})
+			}
+			d := openDay(t, service, newDatabase(t), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			sums(t, d)
+			listed := service.Requests()
+			d.patience = 3 * time.Second
+			d.pause = 10 * time.Millisecond
+			service.Inject(test.fault, test.times)
+			begun := time.Now()
+			path := filepath.Join(t.TempDir(), "differences.csv")
+			err := d.saveDifferences(t.Context(), path, records)
+			written, readErr := os.ReadFile(path)
+			require.NoError(t, readErr)
+			assert.Equal(t, test.want, string(written))
+			assert.Equal(t, test.requests, service.Requests()-listed)
+			if test.want == undecided {
+				require.ErrorContains(t, err, "unknown records are undecided: messaging: Settle")
+				return
+			}
+			require.NoError(t, err)
+			if name == "wait" {
+				assert.GreaterOrEqual(t, time.Since(begun), time.Second, "Retry-After")
+			}
+		})
+	}
+}
+
+func TestSettleNeedsAListingByReference(t *testing.T) {
+	t.Parallel()
+	without, err := contract.Parse([]byte(`{"sms.list": {"params": {"reference": ""}}}`))
+	require.NoError(t, err)
+	d := openDay(t, messagingtest.NewServer(t), newDatabase(t), messaging.WithContract(without))
+	sums(t, d)
+	var out bytes.Buffer
+	unknown := record{reference: "lost", recipient: "+639171234567", verdict: messaging.Unknown, began: midnight}
+	require.ErrorIs(t, d.writeDifferences(t.Context(), &out, []record{unknown}), messaging.ErrInvalid)
+	assert.Equal(t, "reference,recorded,listed,settled\nlost,unknown,not listed,undecided\n", out.String())
+}
+
+// A text of the service or of a person is no formula in a spreadsheet.
+func TestCSVHasNoFormulas(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	const formula = `=HYPERLINK("https://example.com")`
+	service.Seed(messagingtest.Sent{From: "@SUM(1)", To: "+639171234567", ReferenceID: formula, At: midnight})
+	service.Seed(messagingtest.Sent{From: "+639180001111", To: "+639171234567", ReferenceID: "-2+3", At: midnight})
+	d := openDay(t, service, newDatabase(t))
+	assert.Equal(t, header+"+639180001111,unknown,XTS,1,1,0.50,0\n'@SUM(1),unknown,XTS,1,1,0.50,0\n", sums(t, d))
+	var out bytes.Buffer
+	require.NoError(t, d.writeDifferences(t.Context(), &out, nil))
+	assert.Equal(t, `reference,recorded,listed,settled
+'-2+3,no record,accepted,
+"'=HYPERLINK(""https://example.com"")",no record,accepted,
 `, out.String())
 }
 

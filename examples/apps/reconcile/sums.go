@@ -33,7 +33,7 @@ func (d *day) writeSums(ctx context.Context, out io.Writer) error {
 		digits, _ := t.cost.FloatPrec() // sums of decimals are decimals
 		cost := t.cost.FloatString(max(2, digits))
 		table = append(table, []string{
-			t.sender, t.status, t.currency, strconv.Itoa(t.messages), strconv.Itoa(t.parts), cost, strconv.Itoa(t.unpriced),
+			withoutFormula(t.sender), t.status, withoutFormula(t.currency), strconv.Itoa(t.messages), strconv.Itoa(t.parts), cost, strconv.Itoa(t.unpriced),
 		})
 	}
 	return csv.NewWriter(out).WriteAll(table)

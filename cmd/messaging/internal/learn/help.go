@@ -45,7 +45,9 @@ The kinds are:
              shows the path, the filters by these values, and page, offset, cursor, pageSize, createdAfter, createdBefore, sortBy and order. An
              offset counts rows; as in start=0&count=100, it needs no line. A cursor comes from the response before; with usual names, such
              as cursor and next_cursor, it needs no line. The line "next:" gives the number or cursor of the next page as the response
-             has it. The line "layout:" shows how an unusual time format writes 2 January 2006, 15:04:05
+             has it. The line "layout:" shows how an unusual time format of rows writes 2 January 2006, 15:04:05. The form of the times in
+             filters comes from createdAfter and createdBefore, such as unix from since=1764345600 with "createdAfter: 1764345600". Write
+             amounts as the example has them: if 35 is in hundredths, write "price: 35", and "scale": -2 into the contract by hand
   inbound    a callback with an inbound message: id, from, to, text, time, reference, operator, keyword
   delivery   a callback with a delivery report: id, reference, from, to, time, errorCode, status, and means: one of delivered, read, queued, sent,
              failed, expired and rejected. The default contract knows the meanings of usual words. A GET with the parameters of the

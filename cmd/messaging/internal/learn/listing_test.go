@@ -156,6 +156,11 @@ func TestLearnPaging(t *testing.T) {
 	assert.Contains(t, note, "the request also has v; the response also has meta.current, meta.pages")
 	assert.Contains(t, note, `other filters (reference, id, request, category, from, to) and order, which keep their defaults: if the service lacks one, name it ""`)
 
+	got, err = learnObject(t, "=== row\nid: h-1\ncreatedAfter: 1764345600\n\ncurl 'https://api.example.com/v3/messages?since=1764345600'\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, "since", at(got, "sms.list", "params", "createdAfter"))
+	assert.Equal(t, "unix", at(got, "sms.list", "time"))
+
 	got, err = learnObject(t, "=== row\nid: h-1\npage: 0\n\ncurl 'https://api.example.com/v3/messages?page=0'\n"+rowText)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"by": "page", "first": 0.0}, at(got, "sms.list", "paging"))

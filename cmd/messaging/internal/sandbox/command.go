@@ -51,7 +51,7 @@ Each fault needs n (the next requests, up to 100000), duration (up to 24h) or sh
 pass first, up to 100000), to (a recipient) and operation (` + strings.Join(operationNames(), ", ") + `). If several faults
 apply to a request, one with n comes first, and an older one before a newer one.`,
 		Example: `  messaging sandbox
-  messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
+  messaging sandbox --listen 127.0.0.1:0 --webhook-sms 'localhost:8080/hooks/sms?key=SECRET'
   messaging sandbox --open --quiet
   messaging sandbox --fault status,status=429,retryAfter=2s,skip=10,duration=30s
   messaging sandbox --contract contract.json --token my-token`,
