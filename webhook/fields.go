@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,10 @@ type fields struct {
 // part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (f *fields) readForm(form string) {
 	f.rawJSON = nil // raw JSON in the query says nothing about the body
+	if form == "" {
+		return
+	}
+	f.makeRoom(strings.Count(form, "&") + 1)
 	for pair := range strings.SplitSeq(form, "&") {
 		if f.count > f.callback.receiver.maxParams {
 			return
@@ -64,6 +69,11 @@ func (f *fields) addParam(name, escaped string) {
 	f.noteRawJSON(bindings, escaped, value)
 }
 
+// makeRoom makes room for parameters, up to the limit.
+func (f *fields) makeRoom(count int) {
+	f.params = slices.Grow(f.params, min(count, f.callback.receiver.maxParams))
+}
+
 // keep keeps a parameter, unless there are too many.
 func (f *fields) keep(name, value string) bool {
 	f.count++
@@ -81,6 +91,7 @@ func (f *fields) readObject(raw []byte, members object) {
 	if f.callback.name != CallbackSMS {
 		f.bodyJSON = readEnvelope(raw, members)
 	}
+	f.makeRoom(len(members))
 	for _, m := range members {
 		f.addMember(string(m.name), m.value)
 		if f.count > f.callback.receiver.maxParams {

@@ -4,15 +4,14 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
 // the events, so that the handler of one event allocates no list.
 //
-// A request is read once, in steps: checkPath checks the path, receive reads the bytes, verify and verifyBody check the other proofs, classify
-// parses the body, readJSON finds the events of a JSON body, readForm and readObject set fields, resolve decides between them, and appendEvents
-// makes events.
+// A request is read once, in steps: checkPath checks the path, receive checks the query and reads the bytes, verify and verifyBody check the other
+// proofs, classify parses the body, readJSON finds the events of a JSON body, readForm and readObject set fields, resolve decides between them,
+// and appendEvents makes events.
 func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
@@ -65,7 +64,6 @@ func (c *callback) mayHoldEvent(query string) bool {
 // readData returns the events of a query and a body.
 func (c *callback) readData(query string, req *request, buffer []event) ([]event, error) {
 	f := fields{callback: c}
-	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.receiver.maxParams))
 	f.readForm(query)
 	f.query = c.withoutSecretParams(query)
 	switch {
