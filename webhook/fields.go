@@ -12,7 +12,7 @@ type fields struct {
 	callback *callback // says what a parameter means
 
 	params      Params // of the query, then of the body
-	outer       int    // how many of params surround a list of events, and so belong to no event of it
+	outer       int    // how many of params are outside the JSON object: if it is of a list, they belong to no event of the list
 	count       int    // of all parameters, including those beyond the limit
 	query       string // byte for byte, without secrets
 	hasConflict bool   // two parameters contradict each other, or a person may have typed one
@@ -88,6 +88,7 @@ func (f *fields) keep(name, value string) bool {
 // paths within it.
 func (f *fields) readObject(raw []byte, members object) {
 	f.rawJSON = nil
+	f.outer = len(f.params)
 	if f.callback.name != CallbackSMS {
 		f.bodyJSON = readEnvelope(raw, members)
 	}

@@ -16,6 +16,9 @@ type Param struct {
 
 // Params are the parameters of a callback in the order of their arrival, those of the query before those of a body, with
 // every repetition and without secrets. Names and values are valid UTF-8.
+//
+// If an envelope of the platform brings several events, a parameter that holds their JSON has the value sha256:… in each event, the hash of the
+// JSON: the Params of an event do not hold the numbers and texts of others. RawQuery is as it arrived.
 type Params []Param
 
 // Get returns the value of the first parameter of that name, or "". Names are case-sensitive.
