@@ -147,6 +147,27 @@ func bodiesIn(t *testing.T, db *sql.DB) (bodies []string) {
 	return bodies
 }
 
+// A function that does not use the transaction has done its work when it returns nil, even if its context has ended.
+func TestSQLStoreRemembersEventHandledAfterItsContext(t *testing.T) {
+	for name, open := range storeDatabases() {
+		t.Run(name, func(t *testing.T) {
+			store, err := sqlstore.New(t.Context(), open(t), time.Minute)
+			require.NoError(t, err)
+			handled := 0
+			for range 2 {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				require.NoError(t, store.Once(ctx, "late", func(context.Context) error {
+					handled++
+					cancel()
+					return nil
+				}))
+			}
+			assert.Equal(t, 1, handled)
+		})
+	}
+}
+
 func TestSQLStoreSaysWhatItNeeds(t *testing.T) {
 	for options, want := range map[string]string{
 		"": "has delete and 0 ms", "?_pragma=journal_mode(wal)": "has wal and 0 ms", "?_pragma=busy_timeout(5000)": "has delete and 5000 ms",

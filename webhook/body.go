@@ -118,7 +118,6 @@ func (f *fields) newElement() fields {
 	return fields{
 		callback:    f.callback,
 		params:      append(params, f.params...),
-		outer:       outer,
 		count:       outer,
 		query:       f.query,
 		hasConflict: f.rawJSON != nil && f.rawJSON.isCut,

@@ -130,18 +130,17 @@ func (f *fields) chatMessage(d *decision, one *item) *ChatMessage {
 	if len(e.messages) > 1 { // each says everything itself
 		flat = &fields{callback: f.callback}
 	}
-	profile := one.contact.object("profile")
 	at := cmp.Or(flat.value(conceptTime), one.members.word("timestamp"))
 	hasConflict := conflicts(f.id(), one.id) || conflicts(f.value(conceptFrom), one.from)
 	return &ChatMessage{
 		Callback:    f.callback.name,
 		ID:          cmp.Or(flat.id(), one.id),
 		From:        number(cmp.Or(flat.value(conceptFrom), one.from)),
-		To:          number(cmp.Or(flat.value(conceptTo), one.business)),
+		To:          cmp.Or(number(flat.value(conceptTo)), one.business),
 		ReferenceID: f.value(conceptReference),
-		Name:        cmp.Or(flat.value(conceptName), profile.word("name", "username")),
-		Username:    profile.word("username"),
-		UserID:      cmp.Or(one.members.word("from_user_id"), one.contact.word("user_id")),
+		Name:        cmp.Or(flat.value(conceptName), one.contact.name),
+		Username:    one.contact.username,
+		UserID:      cmp.Or(one.members.word("from_user_id"), one.contact.userID),
 		GroupID:     one.members.word("group_id"),
 		Content:     flat.readContent(e, *one),
 		Context:     fill[Context](one.members.get("context")),

@@ -103,3 +103,71 @@ func TestReadingStopsAtTheLimitOfParameters(t *testing.T) {
 	assert.InDelta(t, allocations(257), allocations(2000), 1)
 	assert.Equal(t, http.StatusRequestURITooLong, call(t, rcv.ChatApp2(ignore), get(strings.Repeat("a=b&", 2000))).Code)
 }
+
+// What the events of a body share is decoded once. Otherwise a body of a few megabytes would take gigabytes.
+func TestCostOfSharedValues(t *testing.T) {
+	const count = 1000
+	long := strings.Repeat("9", 1<<20)
+	many := strings.TrimSuffix(strings.Repeat(`"name":0,`, 120_000), ",")
+	message := strings.TrimSuffix(strings.Repeat(`{"from":"1","id":"N"},`, count), ",")
+	anonymous := strings.TrimSuffix(strings.Repeat(`{"id":"N"},`, count), ",")
+	status := strings.TrimSuffix(strings.Repeat(`{"id":"N","status":"sent","recipient_id":"1"},`, count), ",")
+	change := strings.TrimSuffix(strings.Repeat(`{"field":"x","value":1},`, count), ",")
+	choice := strings.TrimSuffix(strings.Repeat(`{"wa_id":"1","value":"stop"},`, count), ",")
+	rcv := hooks(
+		webhook.WithPOST(),
+		webhook.WithStatuses(ignore[webhook.DeliveryReport]),
+		webhook.WithOther(ignore[webhook.Other]),
+		webhook.WithPreferences(ignore[webhook.Preference]),
+	)
+	h := rcv.ChatApp2(ignore[webhook.ChatMessage])
+	for name, body := range map[string]string{
+		"a name":                          `{"contacts":[{"profile":{"name":"` + long + `"}}],"messages":[` + message + `]}`,
+		"a username":                      `{"contacts":[{"profile":{"username":"` + long + `"}}],"messages":[` + message + `]}`,
+		"a profile of many members":       `{"contacts":[{"profile":{` + many + `}}],"messages":[` + message + `]}`,
+		"a contact of many members":       `{"contacts":[{` + many + `}],"messages":[` + message + `]}`,
+		"a user ID":                       `{"contacts":[{"user_id":"` + long + `"}],"messages":[` + message + `]}`,
+		"a sender":                        `{"contacts":[{"wa_id":" ` + long + `"}],"messages":[` + anonymous + `]}`,
+		"the number of the business":      `{"metadata":{"display_phone_number":" ` + long + `"},"messages":[` + message + `]}`,
+		"the number of many statuses":     `{"metadata":{"display_phone_number":" ` + long + `"},"statuses":[` + status + `]}`,
+		"an ID around messages":           `{"id":"` + long + `","messages":[` + strings.ReplaceAll(message, "N", "77777777") + `]}`,
+		"the ID of an entry":              `{"entry":[{"id":"` + long + `","changes":[` + change + `]}]}`,
+		"the time of an entry":            `{"entry":[{"time":` + long + `,"changes":[` + change + `]}]}`,
+		"an entry of many members":        `{"entry":[{` + many + `,"changes":[` + change + `]}]}`,
+		"the number of preferences":       `{"field":"x","value":{"metadata":{"display_phone_number":" ` + long + `"},"user_preferences":[` + choice + `]}}`,
+		"the user ID of preferences":      `{"field":"x","value":{"contacts":[{"user_id":"` + long + `"}],"user_preferences":[` + choice + `]}}`,
+		"many members around preferences": `{"field":"x","value":{` + many + `,"user_preferences":[` + choice + `]}}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		assert.Equal(t, http.StatusOK, call(t, h, post("", "application/json", body)).Code, name)
+		runtime.ReadMemStats(&after)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(30*len(body)), name)
+	}
+}
+
+// A stranger can announce a long body, and then send nothing.
+func TestCostOfAnnouncedBody(t *testing.T) {
+	const secret = "QZ5JEWNTJ4W5SXPJ"
+	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", secret))
+	for _, query := range []string{"key=some-other-secret", ""} {
+		r := post(query, "application/json", "")
+		r.ContentLength = 3 << 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := rcv.ParseSMS(r)
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, webhook.ErrProof, query)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10), query)
+	}
+}
+
+// Without a verifier, a wrong secret in the query suffices to refuse a request.
+func TestBodyBehindWrongSecretIsNotRead(t *testing.T) {
+	rcv := hooks(webhook.WithPOST(), withKey())
+	body := strings.NewReader("from=1111")
+	r := post("key=some-other-secret", "", "")
+	r.Body = io.NopCloser(body)
+	assert.Equal(t, http.StatusForbidden, call(t, rcv.SMS(ignore), r).Code)
+	assert.Equal(t, 9, body.Len())
+}

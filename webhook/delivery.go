@@ -141,7 +141,7 @@ func (f *fields) platformReport(d *decision, one *item) *DeliveryReport {
 	report := &DeliveryReport{
 		ID:          one.id,
 		ReferenceID: cmp.Or(f.value(conceptReference), one.members.word("biz_opaque_callback_data")),
-		From:        number(one.business),
+		From:        one.business,
 		To:          number(one.members.word("recipient_id", "recipient_user_id")),
 		UserID:      one.members.word("recipient_user_id"),
 		Kind:        one.kind,

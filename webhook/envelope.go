@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -68,9 +69,11 @@ func shapeOf(e *envelope) jsonShape {
 
 // change is a change of an envelope that is neither a message nor a status.
 type change struct {
-	field string
-	value json.RawMessage
-	entry object // without its changes
+	field     string
+	value     json.RawMessage
+	members   object // of the value
+	entryID   string
+	entryTime string
 }
 
 // envelopeIn reads an envelope from a text. It returns nil if the text is not a JSON object.
@@ -98,7 +101,7 @@ func readEnvelope(raw []byte, members object) *envelope {
 	e.shape = shapeEnvelope
 	switch {
 	case isChange:
-		e.addChange(members, nil)
+		e.addChange(members)
 	case isValue:
 		e.addValue(members)
 	}
@@ -123,13 +126,24 @@ func (e *envelope) addEntry(entry object) {
 		e.malformed++
 		return
 	}
+	before := len(e.others)
 	for _, raw := range e.listIn(entry, "changes") {
-		e.addChange(e.membersOf(raw), entry)
+		e.addChange(e.membersOf(raw))
+	}
+	others := e.others[before:]
+	if len(others) == 0 {
+		return
+	}
+	id := entry.word("id") // decoded once, because the changes of an entry can be many
+	at := entry.word("time")
+	for i := range others {
+		others[i].entryID = id
+		others[i].entryTime = at
 	}
 }
 
 // addChange adds a change of an entry: the events of its value, if its field is the live one. Everything else is kept as it is.
-func (e *envelope) addChange(members, entry object) {
+func (e *envelope) addChange(members object) {
 	if members == nil {
 		e.malformed++
 		return
@@ -150,17 +164,22 @@ func (e *envelope) addChange(members, entry object) {
 	}
 	hasEvents := e.size() > before
 	if !hasEvents || value.hasList("errors") {
-		e.others = append(e.others, change{field, raw, entry})
+		e.others = append(e.others, change{field: field, value: raw, members: value})
 	}
 	e.checkSize()
 }
 
 // addValue adds the messages and statuses of the value of a change.
 func (e *envelope) addValue(value object) {
-	business := value.object("metadata").word("display_phone_number", "phone_number_id")
+	business := businessIn(value)
 	e.messages = e.appendItems(e.messages, e.listIn(value, "messages"), contactsIn(value), business)
 	e.statuses = e.appendItems(e.statuses, e.listIn(value, "statuses"), contacts{}, business)
 	e.checkSize()
+}
+
+// businessIn returns the number of the business in the value of a change.
+func businessIn(value object) string {
+	return number(value.object("metadata").word("display_phone_number", "phone_number_id"))
 }
 
 // appendItems appends the messages or statuses of a list, which contacts have sent to the number of the business.
@@ -178,7 +197,7 @@ func (e *envelope) appendItems(items []item, list []json.RawMessage, senders con
 		one.business = business
 		one.contact = senders.find(members)
 		if one.from == "" {
-			one.from = one.contact.name("wa_id", "user_id")
+			one.from = one.contact.id
 		}
 		items = append(items, one)
 	}
@@ -269,8 +288,8 @@ func (e *envelope) hasRepeatsIn(one item) bool {
 type item struct {
 	members  object
 	raw      json.RawMessage
-	contact  object // who sent the message, if the platform says so
-	business string // the number that the message was sent to, or that the status is for
+	contact  contact // who sent the message, if the platform says so
+	business string  // the number that the message was sent to, or that the status is for
 	kind     string
 	id       string
 	from     string // a number, or a user ID for users without one
@@ -317,37 +336,57 @@ func (i item) isMessage() bool {
 	return hasContent || hasNames
 }
 
+// contact is a person who sent messages of a value. Its fields are decoded once, because the messages can be many.
+type contact struct {
+	id       string // as it arrived: a number, or a user ID for users without one
+	userID   string
+	name     string
+	username string
+}
+
+func newContact(members object) contact {
+	profile := members.object("profile")
+	username := profile.word("username")
+	return contact{
+		id:       members.name("wa_id", "user_id"),
+		userID:   members.word("user_id"),
+		name:     cmp.Or(profile.word("name"), username),
+		username: username,
+	}
+}
+
 // contacts are the people who sent the messages of a value.
 type contacts struct {
-	single object            // the contact who has sent everything, if there is one contact
-	byID   map[string]object // by number and by user ID, if there are several
+	single contact            // who has sent everything, if there is one contact
+	byID   map[string]contact // by number and by user ID, if there are several
 }
 
 func contactsIn(value object) (c contacts) {
 	list := value.list("contacts", maxEvents)
 	if len(list) == 1 {
-		c.single = objectOf(list[0])
+		c.single = newContact(objectOf(list[0]))
 		return c
 	}
 	for _, raw := range list {
 		if c.byID == nil {
-			c.byID = make(map[string]object, 2*len(list))
+			c.byID = make(map[string]contact, 2*len(list))
 		}
-		contact := objectOf(raw)
-		c.byID[contact.word("wa_id")] = contact
-		c.byID[contact.word("user_id")] = contact
+		members := objectOf(raw)
+		one := newContact(members)
+		c.byID[members.word("wa_id")] = one
+		c.byID[one.userID] = one
 	}
 	return c
 }
 
-// find returns the contact that a message or another object names, or nil.
-func (c contacts) find(o object) object {
-	if c.single != nil || c.byID == nil {
+// find returns the contact that a message or another object names, or the zero contact.
+func (c contacts) find(o object) contact {
+	if c.byID == nil {
 		return c.single
 	}
 	id := o.word("from", "from_user_id", "wa_id", "user_id")
 	if id == "" {
-		return nil
+		return contact{}
 	}
 	return c.byID[id]
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -129,4 +130,48 @@ func TestEnvelopeOfManyMessages(t *testing.T) {
 	var in received
 	assert.Equal(t, http.StatusOK, in.post(t, body))
 	assert.Len(t, in.messages.got, count)
+}
+
+// An event of several is stored without the others, so that each can be erased. Its duplicate key still covers the whole call.
+func TestEventOfSeveralHoldsNoOther(t *testing.T) {
+	t.Parallel()
+	const one, other = `{"from":"1111","type":"text","text":{"body":"one"}}`, `{"from":"2222","type":"text","text":{"body":"other"}}`
+	value := func(messages string) string {
+		return `{"contacts":[{"wa_id":"1111","profile":{"name":"Ana"}},{"wa_id":"2222","profile":{"name":"Ben"}}],"messages":[` + messages + `]}`
+	}
+	rcv := hooks(webhook.WithPOST())
+	for name, wrap := range map[string]func(string) *http.Request{
+		"an envelope": func(value string) *http.Request {
+			return post("a=b", "", `{"object":"x","entry":[{"changes":[{"value":`+value+`}]}]}`)
+		},
+		"a change": func(value string) *http.Request {
+			return post("a=b", "", `{"object":"x","field":"messages","value":`+value+`}`)
+		},
+		"a value": func(value string) *http.Request {
+			return post("a=b", "", strings.Replace(value, "{", `{"object":"x",`, 1))
+		},
+		"in a parameter": func(value string) *http.Request { return post("a=b", "", "object=x&payload="+url.QueryEscape(value)) },
+	} {
+		messages, _, err := rcv.ParseChatApp2(wrap(value(one + "," + other)))
+		require.NoError(t, err, name)
+		require.Len(t, messages, 2, name)
+		stored, err := json.Marshal(messages[0])
+		require.NoError(t, err, name)
+		for _, theirs := range []string{"2222", "other", "Ben"} {
+			assert.NotContains(t, string(stored), theirs, name)
+		}
+		assert.Equal(t, []string{"b", "x"}, []string{messages[0].Params.Get("a"), messages[0].Params.Get("object")}, name)
+		key, _ := messages[0].DuplicateKey()
+		var again webhook.ChatMessage
+		require.NoError(t, json.Unmarshal(stored, &again), name)
+		keyAgain, _ := again.DuplicateKey()
+		assert.Equal(t, key, keyAgain, name)
+		changed, _, err := rcv.ParseChatApp2(wrap(value(one + "," + strings.Replace(other, "other", "another", 1))))
+		require.NoError(t, err, name)
+		keyOfChanged, _ := changed[0].DuplicateKey()
+		assert.NotEqual(t, key, keyOfChanged, name)
+		alone, _, err := rcv.ParseChatApp2(wrap(value(one)))
+		require.NoError(t, err, name)
+		assert.Contains(t, fmt.Sprint(alone[0].Params), "Ben", "%s: one event keeps all parameters", name)
+	}
 }

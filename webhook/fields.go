@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ type fields struct {
 	callback *callback // says what a parameter means
 
 	params      Params // of the query, then of the body
-	outer       int    // how many of params surround a list of events, and so belong to no event of it
+	outer       int    // how many of params are outside the JSON object: if it is of a list, they belong to no event of the list
 	count       int    // of all parameters, including those beyond the limit
 	query       string // byte for byte, without secrets
 	hasConflict bool   // two parameters contradict each other, or a person may have typed one
@@ -31,6 +32,10 @@ type fields struct {
 // part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (f *fields) readForm(form string) {
 	f.rawJSON = nil // raw JSON in the query says nothing about the body
+	if form == "" {
+		return
+	}
+	f.makeRoom(strings.Count(form, "&") + 1)
 	for pair := range strings.SplitSeq(form, "&") {
 		if f.count > f.callback.receiver.maxParams {
 			return
@@ -64,6 +69,11 @@ func (f *fields) addParam(name, escaped string) {
 	f.noteRawJSON(bindings, escaped, value)
 }
 
+// makeRoom makes room for parameters, up to the limit.
+func (f *fields) makeRoom(count int) {
+	f.params = slices.Grow(f.params, min(count, f.callback.receiver.maxParams))
+}
+
 // keep keeps a parameter, unless there are too many.
 func (f *fields) keep(name, value string) bool {
 	f.count++
@@ -78,9 +88,11 @@ func (f *fields) keep(name, value string) bool {
 // paths within it.
 func (f *fields) readObject(raw []byte, members object) {
 	f.rawJSON = nil
+	f.outer = len(f.params)
 	if f.callback.name != CallbackSMS {
 		f.bodyJSON = readEnvelope(raw, members)
 	}
+	f.makeRoom(len(members))
 	for _, m := range members {
 		f.addMember(string(m.name), m.value)
 		if f.count > f.callback.receiver.maxParams {

@@ -76,9 +76,9 @@ func (f *fields) appendOthers(d *decision, events []event) []event {
 		events = append(events, &Other{
 			Callback:  f.callback.name,
 			Field:     one.field,
-			EntryID:   one.entry.word("id"),
-			ChangedAt: one.entry.time("time"),
-			RawTime:   one.entry.word("time"),
+			EntryID:   one.entryID,
+			ChangedAt: moment(one.entryTime, time.UTC).UTC(),
+			RawTime:   one.entryTime,
 			JSON:      one.value,
 			Params:    f.params,
 			RawQuery:  f.query,
@@ -92,16 +92,17 @@ const preferencesMember = "user_preferences"
 
 // preferences returns the preferences of a change, and reports whether there are any and all of them were understood.
 func (f *fields) preferences(d *decision, one change) (events []event, isComplete bool) {
-	value := objectOf(one.value)
-	business := value.object("metadata").word("display_phone_number", "phone_number_id")
+	value := one.members
+	business := businessIn(value)
+	hasRepeats := value.hasRepeats()
 	contacts := contactsIn(value)
 	list := value.list(preferencesMember, maxEvents)
 	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
 		p := f.preference(d, members, contacts.find(members))
-		p.To = number(business)
-		p.Ambiguous = p.Ambiguous || value.hasRepeats()
+		p.To = business
+		p.Ambiguous = p.Ambiguous || hasRepeats
 		p.JSON = raw
 		choice := strings.ToLower(members.word("value"))
 		p.Stopped = choice == "stop"
@@ -116,15 +117,12 @@ func (f *fields) preferences(d *decision, one change) (events []event, isComplet
 }
 
 // preference reads who made a choice, about what, and when.
-func (f *fields) preference(d *decision, members, contact object) *Preference {
-	from := members.name("wa_id", "user_id")
-	if from == "" {
-		from = contact.name("wa_id", "user_id")
-	}
+func (f *fields) preference(d *decision, members object, sender contact) *Preference {
+	from := cmp.Or(members.name("wa_id", "user_id"), sender.id)
 	return &Preference{
 		Callback:  f.callback.name,
 		From:      number(from),
-		UserID:    cmp.Or(members.word("user_id"), contact.word("user_id")),
+		UserID:    cmp.Or(members.word("user_id"), sender.userID),
 		Category:  members.word("category"),
 		ChangedAt: members.time("timestamp"),
 		RawTime:   members.word("timestamp"),

@@ -16,6 +16,9 @@ type Param struct {
 
 // Params are the parameters of a callback in the order of their arrival, those of the query before those of a body, with
 // every repetition and without secrets. Names and values are valid UTF-8.
+//
+// If an envelope of the platform brings several events, a parameter that holds their JSON has the value sha256:… in each event, the hash of the
+// JSON: the Params of an event do not hold the numbers and texts of others. RawQuery is as it arrived.
 type Params []Param
 
 // Get returns the value of the first parameter of that name, or "". Names are case-sensitive.
@@ -51,7 +54,8 @@ func hasZeroByte(text string) bool { return strings.IndexByte(text, 0) >= 0 }
 // number reads a phone number, which may be a tel URL, or another name of a sender or recipient. A + that was not escaped arrives as a
 // space, and is restored in front of a number. Other white space around the number is removed.
 func number(value string) string {
-	if table.IsTel(value) { // tel:+63…, whose + may have become a space
+	mayBeTel := len(value) <= maxNumber
+	if mayBeTel && table.IsTel(value) { // tel:+63…, whose + may have become a space
 		value = table.Number(strings.Replace(strings.TrimSpace(value), ": ", ":+", 1))
 	}
 	trimmed := strings.TrimSpace(value)
@@ -61,9 +65,16 @@ func number(value string) string {
 	return trimmed
 }
 
-// looksLikePhoneNumber reports whether text begins with a digit and holds only digits and what people write between them.
+// maxNumber is the most bytes of a phone number, also in a tel URL with its parameters.
+const maxNumber = 256
+
+// looksLikePhoneNumber reports whether text begins with a digit and holds only digits and what people write between them. The length is limited
+// because one text may be compared with those of a thousand events.
 func looksLikePhoneNumber(text string) bool {
-	return text != "" && text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789 -.()/") == ""
+	if text == "" || len(text) > maxNumber {
+		return false
+	}
+	return text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789 -.()/") == ""
 }
 
 func digits(text string) string {

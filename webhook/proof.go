@@ -81,10 +81,8 @@ func (c *callback) checkPath(r *http.Request) error {
 	return c.proofError(isProven, nil)
 }
 
-// verify checks the other proofs of origin, except for secrets that the query does not have. It checks all of them, and the error does not show
-// which was wrong. A verifier gets the body byte for byte, and nothing of the body is parsed yet.
-func (c *callback) verify(r *http.Request, req *request) error {
-	isProven := true
+// verifyQuery checks all secrets in the query, and notes those that it does not have.
+func (c *callback) verifyQuery(req *request) {
 	for i := range c.receiver.secrets {
 		s := &c.receiver.secrets[i]
 		escaped := s.valueIn(req.query)
@@ -92,9 +90,15 @@ func (c *callback) verify(r *http.Request, req *request) error {
 		case escaped == "":
 			req.missing = append(req.missing, s)
 		case !s.matchesEscaped(escaped):
-			isProven = false
+			req.hasWrongSecret = true
 		}
 	}
+}
+
+// verify checks the proofs of origin, except for the path and the secrets that the query does not have. It calls all verifiers, and the error
+// does not show which proof was wrong. A verifier gets the body byte for byte, and nothing of the body is parsed yet.
+func (c *callback) verify(r *http.Request, req *request) error {
+	isProven := !req.hasWrongSecret
 	var cause error
 	for _, verify := range c.receiver.verifiers {
 		restoreBody(r, req.body)

@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,9 +12,9 @@ import (
 // read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
 // the events, so that the handler of one event allocates no list.
 //
-// A request is read once, in steps: checkPath checks the path, receive reads the bytes, verify and verifyBody check the other proofs, classify
-// parses the body, readJSON finds the events of a JSON body, readForm and readObject set fields, resolve decides between them, and appendEvents
-// makes events.
+// A request is read once, in steps: checkPath checks the path, receive checks the query and reads the bytes, verify and verifyBody check the other
+// proofs, classify parses the body, readJSON finds the events of a JSON body, readForm and readObject set fields, resolve decides between them,
+// and appendEvents makes events.
 func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
@@ -65,7 +67,6 @@ func (c *callback) mayHoldEvent(query string) bool {
 // readData returns the events of a query and a body.
 func (c *callback) readData(query string, req *request, buffer []event) ([]event, error) {
 	f := fields{callback: c}
-	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.receiver.maxParams))
 	f.readForm(query)
 	f.query = c.withoutSecretParams(query)
 	switch {
@@ -87,6 +88,7 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 		return events, f.callback.refuse(ErrTooLong)
 	}
 	d := f.resolve()
+	before := len(events)
 	var err error
 	switch {
 	case f.callback.isChat():
@@ -99,7 +101,29 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 	if len(events) > maxEvents { // one change can hold many preferences
 		return nil, f.callback.refuse(ErrTooLarge)
 	}
+	if len(events)-before > 1 {
+		f.condense(&d.envelope)
+	}
 	return events, err
+}
+
+// condense replaces the JSON of an envelope by its hash in the parameters that the events of the envelope share. Otherwise each event would be
+// stored with the numbers and texts of all. The hash keeps duplicate keys different where the JSON differs.
+func (f *fields) condense(e *envelope) {
+	for i := range f.params {
+		p := &f.params[i]
+		isMember := i >= f.outer && isEnvelopeMember(p)
+		isParam := strings.TrimSpace(p.Value) == string(e.raw)
+		if isParam || e.origin == originBody && isMember {
+			p.Value = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(p.Value)))
+		}
+	}
+}
+
+// isEnvelopeMember reports whether a member of a JSON object holds events of an envelope, or the people who sent them.
+func isEnvelopeMember(p *Param) bool {
+	names := []string{"entry", "value", "messages", "statuses", "contacts"}
+	return slices.Contains(names, p.Name) && strings.IndexAny(p.Value, "{[") == 0
 }
 
 // parse is like read, for callers without a handler: they get messages and statuses, so any other change of the platform is an error.

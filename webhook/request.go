@@ -19,7 +19,9 @@ type request struct {
 	isPOST      bool
 	isBodyAlone bool // the query holds no data, only secrets
 
-	missing []*secret // by verify: the query does not have them, so the body must
+	// By verifyQuery.
+	hasWrongSecret bool
+	missing        []*secret // the query does not have them, so the body must
 
 	// By classify. At most one of form and json is set.
 	form    string // a body that is a form
@@ -28,7 +30,8 @@ type request struct {
 	fault   error  // why the body does not count
 }
 
-// receive reads the bytes of a request. It fails if nothing of the request counts.
+// receive checks the secrets in the query, and reads the bytes of a request. It fails if nothing of the request counts. The body of a request
+// with a wrong secret is read only for verifiers, which are called regardless of it.
 func (c *callback) receive(r *http.Request) (req request, err error) {
 	isGET := r.Method == http.MethodGet || r.Method == "" // a request made by hand may have no method
 	isPOST := r.Method == http.MethodPost && c.takesPOST
@@ -45,7 +48,11 @@ func (c *callback) receive(r *http.Request) (req request, err error) {
 	if len(req.query) > c.receiver.maxQuery {
 		return req, c.refuse(ErrTooLong)
 	}
+	c.verifyQuery(&req)
 	hasVerifier := len(c.receiver.verifiers) > 0
+	if req.hasWrongSecret && !hasVerifier {
+		return req, c.proofError(false, nil)
+	}
 	if isGET && !hasVerifier {
 		return req, nil
 	}
@@ -66,8 +73,9 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	}
 	reader := http.MaxBytesReader(nil, r.Body, int64(limit))
 	var body bytes.Buffer
+	const most = 64 << 10 // a stranger can announce any length, so the buffer of a longer body grows while it is read
 	if r.ContentLength > 0 && r.ContentLength <= int64(limit) {
-		body.Grow(int(r.ContentLength) + bytes.MinRead) // so that it need not grow while it reads
+		body.Grow(min(int(r.ContentLength), most) + bytes.MinRead)
 	}
 	_, err := body.ReadFrom(reader)
 	return body.Bytes(), err

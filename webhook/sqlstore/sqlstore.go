@@ -47,8 +47,12 @@ var _ webhook.Store = (*Store)(nil)
 // DefaultLease is the lease of a Store if New gets zero.
 const DefaultLease = time.Minute
 
-// releaseTimeout limits the time to release a claim, because the context of its call may have ended.
-const releaseTimeout = 10 * time.Second
+// commitTimeout limits the time to record that an event was handled, and releaseTimeout the time to release a claim. The context of the call
+// may have ended by then.
+const (
+	commitTimeout  = 10 * time.Second
+	releaseTimeout = 10 * time.Second
+)
 
 // New returns a store, and creates its table unless it exists. Several processes may call it at once. On PostgreSQL the user needs the right to
 // create tables in the schema, even if the table exists. The lease is how long one call may handle an event before another may
@@ -121,7 +125,8 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 }
 
 // Once implements [webhook.Store]. A panic of handle counts as an error. If the lease ended and another call took over the event, Once
-// returns an error and the transaction is rolled back.
+// returns an error and the transaction is rolled back. If handle does not call [Tx] and returns nil, the event counts as handled even if ctx
+// has ended.
 func (s *Store) Once(ctx context.Context, key string, handle func(context.Context) error) (err error) {
 	c := &claim{store: s, key: key, token: rand.Text()}
 	isClaimed, err := s.exec(ctx, s.db, `INSERT INTO webhook_event (id, holder, until) VALUES ($1, $2, CLOCK + $3)
@@ -174,6 +179,10 @@ func (c *claim) commit(ctx context.Context) error {
 	var db execer = c.store.db
 	if c.tx != nil {
 		db = c.tx
+	} else { // the function has done its work elsewhere, even if its context has ended since
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+		defer cancel()
 	}
 	isOwned, err := c.store.exec(ctx, db, "UPDATE webhook_event SET handled_at = CLOCK WHERE id = $1 AND holder = $2", c.key, c.token)
 	if err != nil {
