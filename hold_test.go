@@ -1,6 +1,8 @@
 package messaging_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -162,6 +164,52 @@ func TestSendAllGivesUpOnTrouble(t *testing.T) {
 				counts := verdicts(client.SMS.SendAll(t.Context(), numbered(1, 1000), 8))
 				assert.Greater(t, counts[messaging.NotSent], 500)
 				assert.InDelta(t, tt.want.Seconds(), time.Since(began).Seconds(), 35, "GiveUp, and the pause of a last probe")
+			})
+		})
+	}
+}
+
+// Messages wait while the token source fails, up to MaxWait.
+func TestSendAllWaitsForItsToken(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	errIssuer := errors.New("the issuer is down")
+	for name, tt := range map[string]struct {
+		outage time.Duration
+		want   messaging.Verdict
+	}{
+		"5 seconds":  {5 * time.Second, messaging.Accepted},
+		"30 seconds": {30 * time.Second, messaging.Accepted},
+		"an hour":    {time.Hour, messaging.NotSent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				fetches := 0
+				source := func(context.Context) (messaging.Token, error) {
+					fetches++
+					time.Sleep(5 * time.Millisecond)
+					if time.Since(start) < tt.outage {
+						return messaging.Token{}, errIssuer
+					}
+					return messaging.Token{Value: "t"}, nil
+				}
+				service := troubled{status: http.StatusOK, body: `{"id":"m-1"}`}
+				client := service.client(t, messaging.WithTokenSource(source))
+				outcomes := 0
+				for out := range client.SMS.SendAll(t.Context(), numbered(1, n), 32) {
+					outcomes++
+					assert.Equal(t, tt.want, messaging.VerdictOf(out.Err))
+					if out.Err != nil {
+						require.ErrorIs(t, out.Err, errIssuer)
+						require.ErrorContains(t, out.Err, "authentication failed before anything was sent")
+					}
+				}
+				assert.Equal(t, n, outcomes)
+				assert.Less(t, fetches, n/3)
+				assert.Greater(t, time.Since(start), min(tt.outage, 30*time.Second))
+				assert.Less(t, time.Since(start), 2*time.Minute)
 			})
 		})
 	}

@@ -25,7 +25,7 @@ type job[M any] struct {
 	maybeWritten bool          // something of it may have been written
 	attempts     int           // requests so far
 	tries        int           // attempts that count towards MaxAttempts
-	guardWait    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
+	waited       time.Duration // for its guard and its token, at most RetryPolicy.MaxWait
 }
 
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
@@ -181,12 +181,10 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
 		return final
 	}
 	if e.hasClass(ErrPostponed) {
-		wait := max(e.RetryAfter, time.Second)
-		j.guardWait += wait
-		if j.guardWait > b.core.settings.retry.withDefaults().MaxWait {
-			return final
-		}
-		return wait
+		return b.waitWithin(j, max(e.RetryAfter, time.Second))
+	}
+	if errors.Is(e.cause, transport.ErrNoToken) {
+		return b.waitWithin(j, max(j.waited, time.Second)) // twice as long each time
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
 		if b.giveUpIn(&open.Trouble) <= 0 {
@@ -198,6 +196,15 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
 		return max(e.RetryAfter, time.Second/10)
 	}
 	return final
+}
+
+// waitWithin returns the wait of a message for its guard or its token, or final if these waits would take longer than MaxWait together.
+func (b *bulk[M]) waitWithin(j *job[M], wait time.Duration) time.Duration {
+	j.waited += wait
+	if j.waited > b.core.settings.retry.withDefaults().MaxWait {
+		return final
+	}
+	return wait
 }
 
 // startWait has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
