@@ -15,7 +15,7 @@ import (
 // failures in a row; that number is fixed.
 type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll holds messages back without any success; WithBreaker rejects a negative one. The default is 10 minutes, or
-	// one minute if the account is in trouble. After that, every message but a probe ends NotSent.
+	// one minute of trouble with the account. The time before SendAll began does not count. After GiveUp, messages between two probes end NotSent.
 	GiveUp time.Duration
 	// Off turns the breakers off for this client. Other clients that share them do not count its calls.
 	Off bool

@@ -91,7 +91,7 @@ func (d *dispatcher[M]) await(jobs <-chan *job[M], atMost time.Duration) {
 
 // begin starts an attempt at a message when the throttle has a turn for it.
 func (d *dispatcher[M]) begin(j *job[M]) {
-	if d.hold.isOpen {
+	if d.hold.isOpen && !d.hold.isBlocked {
 		d.probe = j
 	}
 	d.throttle.wait(d.waits)

@@ -25,7 +25,7 @@ type job[M any] struct {
 	maybeWritten bool          // something of it may have been written
 	attempts     int           // requests so far
 	tries        int           // attempts that count towards MaxAttempts
-	guardWait    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
+	waited       time.Duration // for its guard and its token, at most RetryPolicy.MaxWait
 }
 
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
@@ -71,11 +71,10 @@ func (b *bulk[M]) attempt(j *job[M]) {
 		j.observation = b.core.observation(b.ctx, &b.endpoint.endpoint)
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
-	attemptsBefore := j.attempts
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: attemptsBefore})
-	b.recordResponse(j, began)
-	j.isOver = !b.scheduleRetry(j, attemptsBefore)
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: j.attempts})
+	wait := b.evaluate(j, began)
+	j.isOver = !b.startWait(j, wait)
 	hasReturned = true
 }
 
@@ -113,17 +112,30 @@ func (b *bulk[M]) catch(j *job[M], hasReturned *bool) {
 	j.Err = panicked(b.endpoint, value, j.maybeWritten, referenceID)
 }
 
-// recordResponse records how the service responded to a message that began at began.
-func (b *bulk[M]) recordResponse(j *job[M], began time.Time) {
+// final is in place of a wait if no other attempt follows.
+const final = time.Duration(-1)
+
+// evaluate records how an attempt that began at began ended, and returns how long the message waits for another one, or final.
+func (b *bulk[M]) evaluate(j *job[M], began time.Time) time.Duration {
 	if j.Err == nil {
 		b.throttle.record(began, false)
-		return
+		return final
 	}
 	e, isError := errors.AsType[*Error](j.Err)
-	if !isError || e.Attempts == j.attempts {
-		return // no request began
+	if !isError {
+		return final
+	}
+	hasRequest := e.Attempts > j.attempts
+	if !hasRequest {
+		return b.waitBlocked(j, e)
 	}
 	j.attempts = e.Attempts
+	b.recordFailure(e, began)
+	return b.waitAfterRequest(j, e)
+}
+
+// recordFailure records the response to a request that began at began and failed.
+func (b *bulk[M]) recordFailure(e *Error, began time.Time) {
 	switch {
 	case !isThrottled(e):
 	case e.Verdict == Unknown:
@@ -142,10 +154,62 @@ func isThrottled(e *Error) bool {
 	return errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
 }
 
-// scheduleRetry has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
-func (b *bulk[M]) scheduleRetry(j *job[M], attemptsBefore int) bool {
-	wait, retries := b.decide(j, attemptsBefore)
-	if !retries {
+// waitAfterRequest returns how long a message whose request failed waits, or final.
+func (b *bulk[M]) waitAfterRequest(j *job[M], e *Error) time.Duration {
+	if _, isRetryable := Retryable(e); !isRetryable {
+		return final
+	}
+	wait := max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
+	if isThrottled(e) && b.throttle.isOn() { // the attempt does not count
+		after := cmp.Or(b.core.settings.breaker.GiveUp, giveUp)
+		if b.throttle.giveUpIn(after) <= wait {
+			return final
+		}
+		return wait
+	}
+	policy := b.core.settings.retry.withDefaults()
+	j.tries++
+	if j.tries >= policy.MaxAttempts || e.RetryAfter > policy.MaxWait {
+		return final
+	}
+	return wait
+}
+
+// waitBlocked returns how long a message for which no request could begin waits, or final.
+func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
+	if e.hasClass(ErrDenied) {
+		return final
+	}
+	if e.hasClass(ErrPostponed) {
+		return b.waitWithin(j, max(e.RetryAfter, time.Second))
+	}
+	if errors.Is(e.cause, transport.ErrNoToken) {
+		return b.waitWithin(j, max(j.waited, time.Second)) // twice as long each time
+	}
+	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
+		if b.giveUpIn(&open.Trouble) <= 0 {
+			return final
+		}
+		return e.RetryAfter
+	}
+	if _, isLate := errors.AsType[*transport.LateError](e.cause); isLate {
+		return max(e.RetryAfter, time.Second/10)
+	}
+	return final
+}
+
+// waitWithin returns the wait of a message for its guard or its token, or final if these waits would take longer than MaxWait together.
+func (b *bulk[M]) waitWithin(j *job[M], wait time.Duration) time.Duration {
+	j.waited += wait
+	if j.waited > b.core.settings.retry.withDefaults().MaxWait {
+		return final
+	}
+	return wait
+}
+
+// startWait has a message wait for another attempt, and reports whether it does. Otherwise the message has its outcome.
+func (b *bulk[M]) startWait(j *job[M], wait time.Duration) bool {
+	if wait == final || b.waits.Err() != nil {
 		return false
 	}
 	j.due = time.Now().Add(wait)
@@ -154,48 +218,4 @@ func (b *bulk[M]) scheduleRetry(j *job[M], attemptsBefore int) bool {
 	}
 	_, j.endWait = j.observation.begin(j.ctx, StepBackoff, j.attempts+1)
 	return true
-}
-
-// decide returns whether a message is tried again, and after how long.
-func (b *bulk[M]) decide(j *job[M], attemptsBefore int) (wait time.Duration, retries bool) {
-	e, isError := errors.AsType[*Error](j.Err)
-	if !isError || b.waits.Err() != nil {
-		return 0, false
-	}
-	if j.attempts == attemptsBefore {
-		return b.decideBlocked(j, e)
-	}
-	return b.decideAfterRequest(j, e)
-}
-
-// decideAfterRequest decides about a message whose request failed.
-func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, retries bool) {
-	if _, isRetryable := Retryable(e); !isRetryable {
-		return 0, false
-	}
-	wait = max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
-	if isThrottled(e) && b.throttle.isOn() {
-		after := cmp.Or(b.core.settings.breaker.GiveUp, giveUp)
-		return wait, b.throttle.giveUpIn(after) > wait // and the attempt does not count
-	}
-	policy := b.core.settings.retry.withDefaults()
-	j.tries++
-	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
-}
-
-// decideBlocked decides about a message for which no request could begin.
-func (b *bulk[M]) decideBlocked(j *job[M], e *Error) (wait time.Duration, retries bool) {
-	if e.hasClass(ErrDenied) {
-		return 0, false
-	}
-	if e.hasClass(ErrPostponed) {
-		wait = max(e.RetryAfter, time.Second)
-		j.guardWait += wait
-		return wait, j.guardWait <= b.core.settings.retry.withDefaults().MaxWait
-	}
-	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
-		return e.RetryAfter, b.giveUpIn(&open.Trouble) > 0
-	}
-	_, isLate := errors.AsType[*transport.LateError](e.cause)
-	return max(e.RetryAfter, time.Second/10), isLate
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -75,6 +76,7 @@ type bulk[M any] struct {
 	ctx         context.Context //nolint:containedctx // the caller's: a bulk is one SendAll
 	waits       context.Context //nolint:containedctx // of the waits, which also end after a break
 	endWaits    context.CancelFunc
+	began       time.Time
 	concurrency int // messages under way at once
 	throttle    *throttle
 
@@ -91,6 +93,7 @@ func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] 
 		ctx:         ctx,
 		waits:       waits,
 		endWaits:    endWaits,
+		began:       time.Now(),
 		concurrency: concurrency,
 		throttle:    newThrottle(),
 		jobs:        make(chan *job[M]),

@@ -53,8 +53,9 @@ type Trouble struct {
 	Since, Until time.Time
 	// Cause is what the last outcome says. It holds nothing of a message.
 	Cause error
-	// Account reports whether the account is in trouble, and not the service.
-	Account bool
+	// Account reports whether the account is in trouble, and not the service, and AccountSince since when.
+	Account      bool
+	AccountSince time.Time
 }
 
 // A Change is the opening or the closing of a breaker.
@@ -194,7 +195,7 @@ func (b *Breaker) countFailure(r report) *Change {
 	}
 	b.isOpen = true
 	b.generation++
-	b.trouble.Since = time.Now()
+	b.trouble = Trouble{Since: time.Now()}
 	b.pause(r)
 	return &Change{b.trouble, true}
 }
@@ -209,9 +210,14 @@ func (b *Breaker) pause(r report) {
 	length += rand.N(length/10 + 1) //nolint:gosec // so that clients that failed together do not come back together
 	b.trouble.Until = time.Now().Add(length)
 	b.trouble.Cause = r.cause
-	if r.health != Inconclusive {
-		b.trouble.Account = r.health == Refusing
+	if r.health == Inconclusive {
+		return
 	}
+	isRefused := r.health == Refusing
+	if isRefused && !b.trouble.Account {
+		b.trouble.AccountSince = time.Now()
+	}
+	b.trouble.Account = isRefused
 }
 
 func (b *Breaker) close() *Change {

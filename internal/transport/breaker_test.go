@@ -865,3 +865,29 @@ func TestSettledOfASendBeforeTheRowKeepsTheRow(t *testing.T) {
 		assert.Len(t, play(t, &b, failures(1)), 1)
 	})
 }
+
+func TestBreakerTellsSinceWhenTheAccountIsInTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		events []event
+		want   time.Duration // before now
+	}{
+		"from the beginning":          {[]event{refusals(16)}, 0},
+		"still":                       {[]event{refusals(16), refusals(1).in(time.Minute)}, time.Minute},
+		"nothing is heard":            {[]event{refusals(16), unheards(1).in(time.Minute)}, time.Minute},
+		"after the service":           {[]event{failures(16), refusals(1).in(time.Minute)}, 0},
+		"again, after the service":    {[]event{refusals(16), failures(1).in(time.Minute), refusals(1).in(time.Minute)}, 0},
+		"again, after it was closed":  {[]event{refusals(16), successes(1).in(time.Minute), refusals(16).in(time.Minute)}, 0},
+		"still, after it was refused": {[]event{failures(16), refusals(1).in(time.Minute), refusals(1).in(time.Minute)}, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var b Breaker
+				play(t, &b, tc.events...)
+				trouble, open := b.Trouble()
+				require.True(t, open)
+				assert.True(t, trouble.Account)
+				assert.Equal(t, tc.want, time.Since(trouble.AccountSince))
+			})
+		})
+	}
+}

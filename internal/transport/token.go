@@ -42,6 +42,11 @@ var (
 	errTokenPanicked = errors.New("the token source panicked")
 )
 
+// ErrNoToken is in the chain of the error of a call for which the token source returned an error.
+var ErrNoToken = errors.New("no token")
+
+func tokenError(err error) error { return authError(errors.Join(ErrNoToken, err)) }
+
 // maxRefreshAhead is the most that a token is refreshed before its expiry.
 const maxRefreshAhead = time.Minute
 
@@ -65,7 +70,7 @@ func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error
 		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
-			return nil, authError(ctx.Err())
+			return nil, tokenError(ctx.Err())
 		case <-pending.done:
 			if pending.err != nil {
 				return nil, pending.err
@@ -80,7 +85,7 @@ func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) 
 	hasReturned := false
 	defer func() {
 		if !hasReturned {
-			_, _ = s.finish(ctx, old, nil, authError(errTokenPanicked))
+			_, _ = s.finish(ctx, old, nil, tokenError(errTokenPanicked))
 		}
 	}()
 	observed, end := observe.begin(ctx, Token, 0)
@@ -94,7 +99,7 @@ func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) 
 func (s *TokenSource) fetchToken(ctx context.Context) (*token, error) {
 	value, expiry, err := s.fetch(ctx)
 	if err != nil {
-		return nil, authError(err)
+		return nil, tokenError(err)
 	}
 	if value == "" || !ValidHeader("Authorization", value) {
 		return nil, errInvalidToken
