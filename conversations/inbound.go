@@ -121,13 +121,11 @@ type Decision struct {
 //
 // Note also records an ambiguous event, so that a STOP is never lost.
 //
-// If From, UserID or the new name in a notice of the platform is neither a phone number nor a user ID, Note records nothing and returns an error
-// that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK. For a message that opts out, one usable
-// name of From and UserID is enough: the other is ignored.
+// One of From and UserID is enough: Note ignores the other if it is neither a phone number nor a user ID. If both are neither, Note records nothing
+// and returns an error that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK, or if a name in a
+// notice that the number or the user ID changed is neither.
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
-	if b.stops(m) {
-		m.From, m.UserID = b.usableNames(m.From, m.UserID)
-	}
+	m.From, m.UserID = b.usableNames(m.From, m.UserID)
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
 		return Decision{}, err
@@ -174,16 +172,14 @@ func (b *Book) noteDecision(ctx context.Context, tx *sql.Tx, m Inbound, known []
 // NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to
 // marketing (see [Person]). An ambiguous change counts as a stop.
 //
-// Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson]. For a stop,
-// one usable name is enough.
+// Like Note, it takes a transaction or nil, and ignores one of From and UserID if only the other names a person. If neither does, the error matches
+// [ErrNoPerson].
 func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
 	person := Person{Channel: messaging.ChannelChatApp2, Number: p.From, UserID: p.UserID, Marketing: true, At: p.ChangedAt}
 	if b.options.PerSender {
 		person.Sender = p.To
 	}
-	if p.Stopped || p.Ambiguous {
-		person.Number, person.UserID = b.usableNames(p.From, p.UserID)
-	}
+	person.Number, person.UserID = b.usableNames(p.From, p.UserID)
 	switch {
 	case p.Ambiguous:
 		return b.optOutEach(ctx, tx, person)
@@ -194,8 +190,8 @@ func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Prefere
 	}
 }
 
-// usableNames returns a number and a user ID, and "" for the one that names no person, so that a stop is recorded under the other. If neither
-// names a person, it returns both.
+// usableNames returns a number and a user ID, and "" for the one that names no person, such as a masked number, so that a message counts under the
+// other. If neither names a person, it returns both.
 func (b *Book) usableNames(number, userID string) (usableNumber, usableUserID string) {
 	isNumberUsable := b.nameOf(number) != ""
 	isUserIDUsable := b.nameOf(userID) != ""

@@ -31,7 +31,7 @@ type Person struct {
 
 // ErrNoPerson is returned for a sender or recipient that is neither a phone number nor a user ID, for example an empty one. On SMS it must be a
 // phone number, so it is also returned for a sender such as BANK, to whom no SMS can be sent. Retrying does not help, so a webhook handler should
-// return nil for it.
+// log it and return nil.
 var ErrNoPerson = errors.New("conversations: neither a phone number nor a user ID")
 
 // field is a name of a person as it was given, and the name of the field that holds it.

@@ -588,39 +588,64 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
 			assert.NotContains(t, err.Error(), "639")
 		}
-		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: ana, UserID: "\x00"})
+		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: "???", UserID: "\x00"})
+		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: From")
+		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, UserID: "\x00"})
 		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: UserID")
 		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{From: ana})
 		require.ErrorContains(t, err, "Channel")
 	})
 }
 
-// A stop counts under the usable name if the other is masked or unreadable.
-func TestConversationsKeepAStopWithOneUsableName(t *testing.T) {
+// Everything that a person writes or chooses counts under the usable name if the other is masked or unreadable. The names are not joined.
+func TestConversationsKnowAPersonByOneUsableName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ from, userID, known string }{
 		{"63917***4567", anaID, anaID},
 		{ana, "not a user ID", ana},
+		{ana, "a/b+c=", ana}, // base64
 	} {
 		onEachPool(t, conversations.Options{}, func(t pool) {
 			sale := templateTo(tt.known)
 			sale.Marketing = true
-			for _, p := range []webhook.Preference{{Stopped: true}, {Ambiguous: true}} {
-				p.From, p.UserID = tt.from, tt.userID
-				require.NoError(t, t.book.NotePreference(t.Context(), nil, p))
+			for _, stop := range []webhook.Preference{{Stopped: true}, {Ambiguous: true}} {
+				stop.From, stop.UserID = tt.from, tt.userID
+				require.NoError(t, t.book.NotePreference(t.Context(), nil, stop))
 				t.isOptedOut(sale)
-				person := conversations.Person{Channel: messaging.ChannelChatApp2, Number: tt.known, Marketing: true}
-				require.NoError(t, t.book.OptIn(t.Context(), nil, person))
+				resume := webhook.Preference{From: tt.from, UserID: tt.userID}
+				require.NoError(t, t.book.NotePreference(t.Context(), nil, resume))
 				t.isAllowed(sale)
 			}
-			err := t.book.NotePreference(t.Context(), nil, webhook.Preference{From: tt.from, UserID: tt.userID})
-			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
-			_, err = t.book.Note(t.Context(), nil, chatFrom(tt.from, tt.userID, "START"))
-			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
+			require.ErrorIs(t, t.allow(chatTo(tt.known)), messaging.ErrWindowClosed)
+			t.note(chatFrom(tt.from, tt.userID, "order"))
+			t.isAllowed(chatTo(tt.known), "the person wrote just now")
 			assert.True(t, t.note(chatFrom(tt.from, tt.userID, "STOP")))
 			t.isOptedOut(templateTo(tt.known))
+			assert.True(t, t.note(chatFrom(tt.from, tt.userID, "START")))
+			t.isAllowed(templateTo(tt.known))
 		})
 	}
+}
+
+// A notice that a name changed is recorded even if a name that it does not change is unreadable. Without both names of the change it is not.
+func TestConversationsChangeOfANameWithAnUnreadableName(t *testing.T) {
+	t.Parallel()
+	const newNumber = "+639178888888"
+	notice := func(from, userID string) conversations.Inbound {
+		return conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: from, UserID: userID,
+			Content: webhook.System{Kind: webhook.SystemNumberChanged, NewID: newNumber},
+		})
+	}
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		t.note(chatFrom(ana, "", "STOP"))
+		t.note(chatFrom(anaID, "", "STOP"))
+		_, err := t.book.Note(t.Context(), nil, notice("63917***4567", anaID))
+		require.ErrorIs(t, err, conversations.ErrNoPerson)
+		t.isAllowed(templateTo(newNumber))
+		t.note(notice(ana, "a/b+c="))
+		t.isOptedOut(templateTo(newNumber))
+	})
 }
 
 // An SMS goes to a phone number only. A sender with letters cannot be replied to, and anyone may use the name of another.
