@@ -40,7 +40,7 @@ const maxOpen = 20
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
 // reply: the transaction also notes that the event was handled.
 func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, buttons ...chatapp2.ReplyButton) error {
-	row := replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
+	row := newRow(m)
 	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
 	if err != nil {
 		return err
@@ -67,6 +67,11 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	}
 	row.answer = text
 	return addReply(ctx, tx, row)
+}
+
+// newRow returns the row of a question, which has no reply yet.
+func newRow(m inbound) replyRow {
+	return replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
 }
 
 // leaveOpen adds the row of a question that gets no reply, unless the person has maxOpen open questions. The caller has logged it.

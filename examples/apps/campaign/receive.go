@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 
@@ -38,6 +39,7 @@ func newMux(c *campaign, hooks *webhook.Receiver) *http.ServeMux {
 func (c *campaign) note(ctx context.Context, m webhook.SMSMessage) error {
 	_, err := c.book.Note(ctx, nil, conversations.FromSMS(m))
 	if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
+		slog.WarnContext(ctx, "a message is not noted", "id", m.ID, "error", err)
 		return nil
 	}
 	return err
