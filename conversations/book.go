@@ -10,7 +10,7 @@
 //	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 //		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
 //		if errors.Is(err, conversations.ErrNoPerson) { // such as the sender BANK; a second call would not help
-//			slog.WarnContext(ctx, "a message is not noted", "event", m.ID, "err", err)
+//			slog.WarnContext(ctx, "a message is not noted", "message", m, "err", err)
 //			return nil
 //		}
 //		return err

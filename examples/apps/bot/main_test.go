@@ -274,7 +274,7 @@ func TestReplyToAPersonWithAnUnreadableUserID(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	c.write(messagingtest.InboundChatApp{ID: "in-1", JSON: fmt.Sprintf(
-		`{"from":%q,"user_id":"a/b+c=","type":"text","text":{"body":"order"}}`, person)})
+		`{"from":%q,"from_user_id":"a/b+c=","type":"text","text":{"body":"order"}}`, person)})
 	assert.Equal(t, "Your order is on its way.", c.reply().Text)
 }
 

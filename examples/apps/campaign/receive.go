@@ -39,7 +39,7 @@ func newMux(c *campaign, hooks *webhook.Receiver) *http.ServeMux {
 func (c *campaign) note(ctx context.Context, m webhook.SMSMessage) error {
 	_, err := c.book.Note(ctx, nil, conversations.FromSMS(m))
 	if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
-		slog.WarnContext(ctx, "a message is not noted", "id", m.ID, "error", err)
+		slog.WarnContext(ctx, "a message is not noted", "message", m, "error", err)
 		return nil
 	}
 	return err
