@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -35,13 +36,17 @@ type Inbound struct {
 	isAmbiguous bool
 }
 
-// FromSMS returns an inbound SMS for Note.
+// FromSMS returns an inbound SMS for Note. If the SMS has no text, the keyword that the service recognized is the text.
 func FromSMS(m webhook.SMSMessage) Inbound {
+	text := m.Text
+	if strings.TrimSpace(text) == "" {
+		text = m.Keyword
+	}
 	return Inbound{
 		Channel:     messaging.ChannelSMS,
 		From:        m.From,
 		To:          m.To,
-		Text:        m.Text,
+		Text:        text,
 		At:          m.ReceivedAt,
 		isAmbiguous: m.Ambiguous,
 	}
@@ -169,13 +174,16 @@ func (b *Book) noteDecision(ctx context.Context, tx *sql.Tx, m Inbound, known []
 	return noted, nil
 }
 
-// NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to
-// marketing (see [Person]). An ambiguous change counts as a stop.
+// NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The decision counts on the
+// channel of p.Callback, which is chat app 2 if it is empty, and is limited to marketing (see [Person]). An ambiguous change counts as a stop.
 //
 // Like Note, it takes a transaction or nil, and ignores one of From and UserID if only the other names a person. If neither does, the error matches
 // [ErrNoPerson].
 func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
 	person := Person{Channel: messaging.ChannelChatApp2, Number: p.From, UserID: p.UserID, Marketing: true, At: p.ChangedAt}
+	if p.Callback == webhook.CallbackChatApp1 {
+		person.Channel = messaging.ChannelChatApp1
+	}
 	if b.options.PerSender {
 		person.Sender = p.To
 	}

@@ -597,6 +597,20 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 	})
 }
 
+// Without AllChannels, a stop counts on the chat app at whose URL it arrived.
+func TestConversationsPreferenceOfChatApp1(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		stop := webhook.Preference{Callback: webhook.CallbackChatApp1, From: ana, Stopped: true}
+		require.NoError(t, t.book.NotePreference(t.Context(), nil, stop))
+		sale := templateTo(ana)
+		sale.Marketing = true
+		t.isAllowed(sale)
+		sale.Channel = messaging.ChannelChatApp1
+		t.isOptedOut(sale)
+	})
+}
+
 // Everything that a person writes or chooses counts under the usable name if the other is masked or unreadable. The names are not joined.
 func TestConversationsKnowAPersonByOneUsableName(t *testing.T) {
 	t.Parallel()
@@ -821,6 +835,24 @@ func TestConversationsFromEvents(t *testing.T) {
 		received := webhook.SMSMessage{From: ana, To: "12345", Text: "STOP", ReceivedAt: time.Now()}
 		assert.True(t, t.note(conversations.FromSMS(received)))
 		t.isOptedOut(smsTo(ana))
+	})
+}
+
+// A service that recognizes keywords may leave the text empty. If there is a text, the keyword may be only its first word.
+func TestConversationsKeywordOfAnSMS(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		receive := func(text, keyword string) bool {
+			return t.note(conversations.FromSMS(webhook.SMSMessage{From: ana, To: "21581", Text: text, Keyword: keyword}))
+		}
+		for _, blank := range []string{"", " \r\n"} {
+			assert.True(t, receive(blank, "STOP"), "%q", blank)
+			t.isOptedOut(smsTo(ana))
+			assert.True(t, receive(blank, "START"), "%q", blank)
+			t.isAllowed(smsTo(ana))
+		}
+		assert.False(t, receive("STOP calling me at night", "STOP"))
+		t.isAllowed(smsTo(ana))
 	})
 }
 

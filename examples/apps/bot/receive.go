@@ -26,7 +26,8 @@ type inbound struct {
 }
 
 func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
-	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, question: m.Text, isAmbiguous: m.Ambiguous, isQuestion: true})
+	in := conversations.FromSMS(m)
+	return b.receive(ctx, inbound{Inbound: in, id: m.ID, question: in.Text, isAmbiguous: m.Ambiguous, isQuestion: true})
 }
 
 func (b *bot) receiveChat(ctx context.Context, m webhook.ChatMessage) error {
