@@ -931,6 +931,31 @@ func TestConversationsPrune(t *testing.T) {
 	})
 }
 
+// PostgreSQL can use an index only if the time does not change while the statement runs. Otherwise each thousand rows are a scan of the table.
+func TestConversationsPruneUsesTheIndex(t *testing.T) {
+	t.Parallel()
+	open, hasPostgres := storeDatabases()["PostgreSQL"]
+	if !hasPostgres {
+		t.Skip("needs PostgreSQL: SQLite uses the index anyway")
+	}
+	db := open(t)
+	p := pool{t, db, newBook(t, db, conversations.Options{})}
+	_, err := db.ExecContext(t.Context(), `INSERT INTO conversation (channel, peer, sender, last_at)
+		SELECT 'sms', CAST(n AS TEXT), '', CASE WHEN n > 5 THEN 9999999999999 ELSE 1 END FROM generate_series(1, 20000) AS n`)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "ANALYZE conversation")
+	require.NoError(t, err)
+	deleted, err := p.book.Prune(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 5, deleted)
+	isIndexUsed := func() bool {
+		var scans int64
+		err := db.QueryRowContext(t.Context(), "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'conversation_last'").Scan(&scans)
+		return err == nil && scans > 0
+	}
+	assert.Eventually(t, isIndexUsed, 20*time.Second, 1500*time.Millisecond, "PostgreSQL counts about a second later")
+}
+
 // PostgreSQL makes Prune wait for the row of a window that a transaction opens again, and Prune must then keep it.
 func TestConversationsPruneKeepsAWindowThatOpensMeanwhile(t *testing.T) {
 	t.Parallel()
