@@ -23,7 +23,7 @@ type Inbound struct {
 	To string
 	// Text is the whole text, or empty if the message has none.
 	Text string
-	// ButtonID and ButtonTitle identify the button, if the message is a tap on a button.
+	// ButtonID and ButtonTitle identify the button or the row of a list, if the message is a tap on one.
 	ButtonID, ButtonTitle string
 	// At is when the service received the message. Zero means unknown.
 	At time.Time
@@ -52,8 +52,8 @@ func FromSMS(m webhook.SMSMessage) Inbound {
 	}
 }
 
-// FromChat returns a message of a chat app for Note: its text or caption, or the button that was tapped. Notices of the platform and messages
-// to a group open no window.
+// FromChat returns a message of a chat app for Note: its text or caption, or the button or row that was tapped. Notices of the platform, which are
+// webhook.System and webhook.RequestWelcome, and messages to a group open no window.
 func FromChat(m webhook.ChatMessage) Inbound {
 	in := Inbound{
 		Channel:     messaging.ChannelChatApp1,

@@ -19,7 +19,7 @@ type Person struct {
 	// Channel is the channel of the person's names. Required.
 	Channel messaging.Channel
 	// Number is a phone number, and UserID a user ID of the platform. One of them is required. If both are set, they identify one person
-	// from then on.
+	// from then on. On chat apps each field takes either: Number can be the From of a message, even if it is a user ID.
 	Number, UserID string
 	// Sender is the sender that the decision applies to. Empty means all senders.
 	Sender string

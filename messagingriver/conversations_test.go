@@ -950,7 +950,8 @@ func TestConversationsPruneUsesTheIndex(t *testing.T) {
 	assert.EqualValues(t, 5, deleted)
 	isIndexUsed := func() bool {
 		var scans int64
-		err := db.QueryRowContext(t.Context(), "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'conversation_last'").Scan(&scans)
+		err := db.QueryRowContext(t.Context(), `SELECT idx_scan FROM pg_stat_user_indexes
+			WHERE schemaname = current_schema() AND indexrelname = 'conversation_last'`).Scan(&scans)
 		return err == nil && scans > 0
 	}
 	assert.Eventually(t, isIndexUsed, 20*time.Second, 1500*time.Millisecond, "PostgreSQL counts about a second later")
