@@ -226,7 +226,7 @@ func TestTemplateIfTheWindowIsClosed(t *testing.T) {
 // The platform refuses a line break in a parameter.
 func TestTemplateHasTheAnswerInOneLine(t *testing.T) {
 	t.Parallel()
-	template, isChatApp2 := new(bot).template(replyRow{answer: "Monday\n9:00\tto  17:00"}).(chatapp2.Message)
+	template, isChatApp2 := new(bot).template(person, "template-1", "Monday\n9:00\tto  17:00").(chatapp2.Message)
 	require.True(t, isChatApp2)
 	want := []chatapp2.Component{chatapp2.Body("Monday 9:00 to 17:00")}
 	assert.Equal(t, chatapp2.Template{Name: "late_answer", Language: "en_US", Components: want}, template.Content)
@@ -499,7 +499,7 @@ func TestNoTemplateForATemplate(t *testing.T) {
 
 	refused := messagingriver.Outcome{
 		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
-		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(replyRow{person: person, reference: menu.ReferenceID}),
+		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(person, template.ReferenceID, ""),
 	}
 	require.NoError(t, c.bot.noteOutcome(t.Context(), refused))
 	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())
