@@ -45,7 +45,8 @@ func (c *campaign) note(ctx context.Context, m webhook.SMSMessage) error {
 	}
 	_, err = c.book.Note(ctx, tx, conversations.FromSMS(m))
 	if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
-		slog.WarnContext(ctx, "a message is not noted", "message", m, "error", err)
+		logger := slog.Default()
+		logger.WarnContext(ctx, "a message is not noted", "message", m, "error", err)
 		return nil
 	}
 	return err
