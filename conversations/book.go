@@ -10,6 +10,7 @@
 //	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 //		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
 //		if errors.Is(err, conversations.ErrNoPerson) { // such as the sender BANK; a second call would not help
+//			slog.WarnContext(ctx, "a message is not noted", "message", m, "err", err)
 //			return nil
 //		}
 //		return err
@@ -252,20 +253,18 @@ func (b *Book) window(ctx context.Context, tx *sql.Tx, s scope) (end, now time.T
 // Prune deletes closed windows, a thousand rows at a time, and returns how many. It keeps opt-outs, opt-ins and the names of people. Call it
 // about once an hour, from any process.
 func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
+	var before int64
+	if err = b.queryRow(ctx, nil, "SELECT CLOCK - @window", arguments{"window": window.Milliseconds()}).Scan(&before); err != nil {
+		return 0, fmt.Errorf("conversations: %w", err)
+	}
 	// After it has waited for a row, PostgreSQL checks the outer condition again, but not the inner one: Note may have opened the window meanwhile.
-	statement := b.clock.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE last_at < CLOCK - %[1]d AND (channel, peer, sender) IN (
-		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %[1]d LIMIT 1000)`, window.Milliseconds()))
+	// The time is an argument, because PostgreSQL uses no index for a comparison with its clock.
+	const closed = `DELETE FROM conversation WHERE last_at < @before AND (channel, peer, sender) IN (
+		SELECT channel, peer, sender FROM conversation WHERE last_at < @before LIMIT 1000)`
 	for {
-		result, err := b.db.ExecContext(ctx, statement)
-		if err != nil {
-			return deleted, fmt.Errorf("conversations: %w", err)
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return deleted, fmt.Errorf("conversations: %w", err)
-		}
-		if n == 0 {
-			return deleted, nil
+		n, err := b.exec(ctx, nil, closed, arguments{"before": before})
+		if err != nil || n == 0 {
+			return deleted, err
 		}
 		deleted += n
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -22,7 +23,7 @@ type Inbound struct {
 	To string
 	// Text is the whole text, or empty if the message has none.
 	Text string
-	// ButtonID and ButtonTitle identify the button, if the message is a tap on a button.
+	// ButtonID and ButtonTitle identify the button or the row of a list, if the message is a tap on one.
 	ButtonID, ButtonTitle string
 	// At is when the service received the message. Zero means unknown.
 	At time.Time
@@ -35,20 +36,24 @@ type Inbound struct {
 	isAmbiguous bool
 }
 
-// FromSMS returns an inbound SMS for Note.
+// FromSMS returns an inbound SMS for Note. If the SMS has no text, the keyword that the service recognized is the text.
 func FromSMS(m webhook.SMSMessage) Inbound {
+	text := m.Text
+	if strings.TrimSpace(text) == "" {
+		text = m.Keyword
+	}
 	return Inbound{
 		Channel:     messaging.ChannelSMS,
 		From:        m.From,
 		To:          m.To,
-		Text:        m.Text,
+		Text:        text,
 		At:          m.ReceivedAt,
 		isAmbiguous: m.Ambiguous,
 	}
 }
 
-// FromChat returns a message of a chat app for Note: its text or caption, or the button that was tapped. Notices of the platform and messages
-// to a group open no window.
+// FromChat returns a message of a chat app for Note: its text or caption, or the button or row that was tapped. Notices of the platform, which are
+// webhook.System and webhook.RequestWelcome, and messages to a group open no window.
 func FromChat(m webhook.ChatMessage) Inbound {
 	in := Inbound{
 		Channel:     messaging.ChannelChatApp1,
@@ -121,13 +126,11 @@ type Decision struct {
 //
 // Note also records an ambiguous event, so that a STOP is never lost.
 //
-// If From, UserID or the new name in a notice of the platform is neither a phone number nor a user ID, Note records nothing and returns an error
-// that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK. For a message that opts out, one usable
-// name of From and UserID is enough: the other is ignored.
+// One of From and UserID is enough: Note ignores the other if it is neither a phone number nor a user ID. If both are neither, Note records nothing
+// and returns an error that matches [ErrNoPerson]. The same applies if the From of an SMS is not a phone number, such as BANK, or if a name in a
+// notice that the number or the user ID changed is neither.
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
-	if b.stops(m) {
-		m.From, m.UserID = b.usableNames(m.From, m.UserID)
-	}
+	m.From, m.UserID = b.usableNames(m.From, m.UserID)
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
 		return Decision{}, err
@@ -171,19 +174,20 @@ func (b *Book) noteDecision(ctx context.Context, tx *sql.Tx, m Inbound, known []
 	return noted, nil
 }
 
-// NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to
-// marketing (see [Person]). An ambiguous change counts as a stop.
+// NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The decision counts on the
+// channel of p.Callback, which is chat app 2 if it is empty, and is limited to marketing (see [Person]). An ambiguous change counts as a stop.
 //
-// Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson]. For a stop,
-// one usable name is enough.
+// Like Note, it takes a transaction or nil, and ignores one of From and UserID if only the other names a person. If neither does, the error matches
+// [ErrNoPerson].
 func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
 	person := Person{Channel: messaging.ChannelChatApp2, Number: p.From, UserID: p.UserID, Marketing: true, At: p.ChangedAt}
+	if p.Callback == webhook.CallbackChatApp1 {
+		person.Channel = messaging.ChannelChatApp1
+	}
 	if b.options.PerSender {
 		person.Sender = p.To
 	}
-	if p.Stopped || p.Ambiguous {
-		person.Number, person.UserID = b.usableNames(p.From, p.UserID)
-	}
+	person.Number, person.UserID = b.usableNames(p.From, p.UserID)
 	switch {
 	case p.Ambiguous:
 		return b.optOutEach(ctx, tx, person)
@@ -194,8 +198,8 @@ func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Prefere
 	}
 }
 
-// usableNames returns a number and a user ID, and "" for the one that names no person, so that a stop is recorded under the other. If neither
-// names a person, it returns both.
+// usableNames returns a number and a user ID, and "" for the one that names no person, such as a masked number, so that a message counts under the
+// other. If neither names a person, it returns both.
 func (b *Book) usableNames(number, userID string) (usableNumber, usableUserID string) {
 	isNumberUsable := b.nameOf(number) != ""
 	isUserIDUsable := b.nameOf(userID) != ""

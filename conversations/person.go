@@ -19,7 +19,7 @@ type Person struct {
 	// Channel is the channel of the person's names. Required.
 	Channel messaging.Channel
 	// Number is a phone number, and UserID a user ID of the platform. One of them is required. If both are set, they identify one person
-	// from then on.
+	// from then on. On chat apps each field takes either: Number can be the From of a message, even if it is a user ID.
 	Number, UserID string
 	// Sender is the sender that the decision applies to. Empty means all senders.
 	Sender string
@@ -31,7 +31,7 @@ type Person struct {
 
 // ErrNoPerson is returned for a sender or recipient that is neither a phone number nor a user ID, for example an empty one. On SMS it must be a
 // phone number, so it is also returned for a sender such as BANK, to whom no SMS can be sent. Retrying does not help, so a webhook handler should
-// return nil for it.
+// log it and return nil.
 var ErrNoPerson = errors.New("conversations: neither a phone number nor a user ID")
 
 // field is a name of a person as it was given, and the name of the field that holds it.

@@ -588,39 +588,78 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
 			assert.NotContains(t, err.Error(), "639")
 		}
-		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: ana, UserID: "\x00"})
+		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: "???", UserID: "\x00"})
+		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: From")
+		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, UserID: "\x00"})
 		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: UserID")
 		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{From: ana})
 		require.ErrorContains(t, err, "Channel")
 	})
 }
 
-// A stop counts under the usable name if the other is masked or unreadable.
-func TestConversationsKeepAStopWithOneUsableName(t *testing.T) {
+// Without AllChannels, a stop counts on the chat app at whose URL it arrived.
+func TestConversationsPreferenceOfChatApp1(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		stop := webhook.Preference{Callback: webhook.CallbackChatApp1, From: ana, Stopped: true}
+		require.NoError(t, t.book.NotePreference(t.Context(), nil, stop))
+		sale := templateTo(ana)
+		sale.Marketing = true
+		t.isAllowed(sale)
+		sale.Channel = messaging.ChannelChatApp1
+		t.isOptedOut(sale)
+	})
+}
+
+// Everything that a person writes or chooses counts under the usable name if the other is masked or unreadable. The names are not joined.
+func TestConversationsKnowAPersonByOneUsableName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ from, userID, known string }{
 		{"63917***4567", anaID, anaID},
 		{ana, "not a user ID", ana},
+		{ana, "a/b+c=", ana}, // base64
 	} {
 		onEachPool(t, conversations.Options{}, func(t pool) {
 			sale := templateTo(tt.known)
 			sale.Marketing = true
-			for _, p := range []webhook.Preference{{Stopped: true}, {Ambiguous: true}} {
-				p.From, p.UserID = tt.from, tt.userID
-				require.NoError(t, t.book.NotePreference(t.Context(), nil, p))
+			for _, stop := range []webhook.Preference{{Stopped: true}, {Ambiguous: true}} {
+				stop.From, stop.UserID = tt.from, tt.userID
+				require.NoError(t, t.book.NotePreference(t.Context(), nil, stop))
 				t.isOptedOut(sale)
-				person := conversations.Person{Channel: messaging.ChannelChatApp2, Number: tt.known, Marketing: true}
-				require.NoError(t, t.book.OptIn(t.Context(), nil, person))
+				resume := webhook.Preference{From: tt.from, UserID: tt.userID}
+				require.NoError(t, t.book.NotePreference(t.Context(), nil, resume))
 				t.isAllowed(sale)
 			}
-			err := t.book.NotePreference(t.Context(), nil, webhook.Preference{From: tt.from, UserID: tt.userID})
-			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
-			_, err = t.book.Note(t.Context(), nil, chatFrom(tt.from, tt.userID, "START"))
-			require.ErrorIs(t, err, conversations.ErrNoPerson, "only a stop")
+			require.ErrorIs(t, t.allow(chatTo(tt.known)), messaging.ErrWindowClosed)
+			t.note(chatFrom(tt.from, tt.userID, "order"))
+			t.isAllowed(chatTo(tt.known), "the person wrote just now")
 			assert.True(t, t.note(chatFrom(tt.from, tt.userID, "STOP")))
 			t.isOptedOut(templateTo(tt.known))
+			assert.True(t, t.note(chatFrom(tt.from, tt.userID, "START")))
+			t.isAllowed(templateTo(tt.known))
 		})
 	}
+}
+
+// A notice that a name changed is recorded even if a name that it does not change is unreadable. Without both names of the change it is not.
+func TestConversationsChangeOfANameWithAnUnreadableName(t *testing.T) {
+	t.Parallel()
+	const newNumber = "+639178888888"
+	notice := func(from, userID string) conversations.Inbound {
+		return conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: from, UserID: userID,
+			Content: webhook.System{Kind: webhook.SystemNumberChanged, NewID: newNumber},
+		})
+	}
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		t.note(chatFrom(ana, "", "STOP"))
+		t.note(chatFrom(anaID, "", "STOP"))
+		_, err := t.book.Note(t.Context(), nil, notice("63917***4567", anaID))
+		require.ErrorIs(t, err, conversations.ErrNoPerson)
+		t.isAllowed(templateTo(newNumber))
+		t.note(notice(ana, "a/b+c="))
+		t.isOptedOut(templateTo(newNumber))
+	})
 }
 
 // An SMS goes to a phone number only. A sender with letters cannot be replied to, and anyone may use the name of another.
@@ -799,6 +838,24 @@ func TestConversationsFromEvents(t *testing.T) {
 	})
 }
 
+// A service that recognizes keywords may leave the text empty. If there is a text, the keyword may be only its first word.
+func TestConversationsKeywordOfAnSMS(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		receive := func(text, keyword string) bool {
+			return t.note(conversations.FromSMS(webhook.SMSMessage{From: ana, To: "21581", Text: text, Keyword: keyword}))
+		}
+		for _, blank := range []string{"", " \r\n"} {
+			assert.True(t, receive(blank, "STOP"), "%q", blank)
+			t.isOptedOut(smsTo(ana))
+			assert.True(t, receive(blank, "START"), "%q", blank)
+			t.isAllowed(smsTo(ana))
+		}
+		assert.False(t, receive("STOP calling me at night", "STOP"))
+		t.isAllowed(smsTo(ana))
+	})
+}
+
 func TestConversationsNoteReturnsTheDecision(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {
@@ -872,6 +929,32 @@ func TestConversationsPrune(t *testing.T) {
 		assert.EqualValues(t, many, deleted, "all windows but the one that was opened again, and that of the stop")
 		t.isOptedOut(smsTo(ana))
 	})
+}
+
+// PostgreSQL can use an index only if the time does not change while the statement runs. Otherwise each thousand rows are a scan of the table.
+func TestConversationsPruneUsesTheIndex(t *testing.T) {
+	t.Parallel()
+	open, hasPostgres := storeDatabases()["PostgreSQL"]
+	if !hasPostgres {
+		t.Skip("needs PostgreSQL: SQLite uses the index anyway")
+	}
+	db := open(t)
+	p := pool{t, db, newBook(t, db, conversations.Options{})}
+	_, err := db.ExecContext(t.Context(), `INSERT INTO conversation (channel, peer, sender, last_at)
+		SELECT 'sms', CAST(n AS TEXT), '', CASE WHEN n > 5 THEN 9999999999999 ELSE 1 END FROM generate_series(1, 20000) AS n`)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "ANALYZE conversation")
+	require.NoError(t, err)
+	deleted, err := p.book.Prune(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 5, deleted)
+	isIndexUsed := func() bool {
+		var scans int64
+		err := db.QueryRowContext(t.Context(), `SELECT idx_scan FROM pg_stat_user_indexes
+			WHERE schemaname = current_schema() AND indexrelname = 'conversation_last'`).Scan(&scans)
+		return err == nil && scans > 0
+	}
+	assert.Eventually(t, isIndexUsed, 20*time.Second, 1500*time.Millisecond, "PostgreSQL counts about a second later")
 }
 
 // PostgreSQL makes Prune wait for the row of a window that a transaction opens again, and Prune must then keep it.

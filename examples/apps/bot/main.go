@@ -1,6 +1,7 @@
 // Command bot replies to SMS and to messages of both chat apps. The event and the reply are one transaction, in PostgreSQL or SQLite, so each
-// message gets at most one reply, even if the service calls again or the process is killed. The bot confirms STOP and START, which count on
-// every channel. If a reply comes too late for the 24-hour window of chat app 2, a template brings the answer.
+// message gets at most one reply, even if the process is killed or the service calls again with the same time (see docs/webhooks.md). The bot
+// confirms STOP and START, which count on every channel. If a reply comes too late for the 24-hour window of chat app 2, a template brings the
+// answer.
 //
 //	go run ./examples/apps/bot            replies to three people on a test server, which calls it twice for each message, and ends
 //	go run ./examples/apps/bot migrate    creates or updates the tables: on PostgreSQL, run it once before the processes of a new version start

@@ -226,7 +226,7 @@ func TestTemplateIfTheWindowIsClosed(t *testing.T) {
 // The platform refuses a line break in a parameter.
 func TestTemplateHasTheAnswerInOneLine(t *testing.T) {
 	t.Parallel()
-	template, isChatApp2 := new(bot).template(replyRow{answer: "Monday\n9:00\tto  17:00"}).(chatapp2.Message)
+	template, isChatApp2 := new(bot).template(person, "template-1", "Monday\n9:00\tto  17:00").(chatapp2.Message)
 	require.True(t, isChatApp2)
 	want := []chatapp2.Component{chatapp2.Body("Monday 9:00 to 17:00")}
 	assert.Equal(t, chatapp2.Template{Name: "late_answer", Language: "en_US", Components: want}, template.Content)
@@ -248,11 +248,34 @@ func TestTemplateIfTheServiceSaysThatTheWindowIsClosed(t *testing.T) {
 	assert.Equal(t, "template", c.reply().Kind)
 }
 
+// A question from a sender who cannot be replied to is left to a colleague. The service must not call again for it.
 func TestMessageFromNoPerson(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
-	c.write(messagingtest.InboundChatApp{ID: "in-1", From: "ACME Shop", Text: "hi"}) // 200: the service does not call again
-	assert.Empty(t, c.service.Sent())
+	long := strings.Repeat("Ana Cruz ", 1000)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: "ACME Shop", Text: "hi"})
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: long, Text: "Where is it?"})
+	c.text(messagingtest.InboundSMS{ID: "in-3", From: "BANK", Text: "Call us"})
+	c.write(messagingtest.InboundChatApp{ID: "in-4", From: "ACME Shop", JSON: `{"type":"reaction","reaction":{"message_id":"m-1","emoji":"+"}}`})
+	c.write(messagingtest.InboundChatApp{ID: "in-5", JSON: `{"from":"ACME Shop","group_id":"group-1","type":"text","text":{"body":"in a group"}}`})
+	c.text(messagingtest.InboundSMS{ID: "in-6", From: "BANK", Text: "ambiguous", Extra: url.Values{"from": {"639181234567"}}})
+	assert.Empty(t, c.references())
+	questions := c.questions()
+	require.Len(t, questions, 3)
+	assert.Contains(t, questions["hi"], "\tchatapp2\t\"ACME Shop\"\t")
+	assert.Contains(t, questions["Where is it?"], "\t\""+long[:255]+"\"\t")
+	assert.Contains(t, questions["Call us"], "\tsms\t\"BANK\"\t")
+	_, err := c.answer(c.waitForQuestion("hi"))
+	require.ErrorContains(t, err, "nothing is sent: ")
+}
+
+// A user ID that cannot be read, such as one in base64, does not keep a person from the reply and the window.
+func TestReplyToAPersonWithAnUnreadableUserID(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", JSON: fmt.Sprintf(
+		`{"from":%q,"from_user_id":"a/b+c=","type":"text","text":{"body":"order"}}`, person)})
+	assert.Equal(t, "Your order is on its way.", c.reply().Text)
 }
 
 // A number with spaces cannot be replied to. The service must not call again for it.
@@ -476,7 +499,7 @@ func TestNoTemplateForATemplate(t *testing.T) {
 
 	refused := messagingriver.Outcome{
 		Key: messagingriver.Key{Channel: "chatapp2", Reference: template.ReferenceID},
-		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(replyRow{person: person, reference: menu.ReferenceID}),
+		Err: messaging.ErrWindowClosed, Verdict: messaging.Refused, Message: c.bot.template(person, template.ReferenceID, ""),
 	}
 	require.NoError(t, c.bot.noteOutcome(t.Context(), refused))
 	require.Equal(t, []string{menu.ReferenceID, template.ReferenceID}, c.references())

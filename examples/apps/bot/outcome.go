@@ -79,10 +79,11 @@ func (b *bot) replaceUnsent(ctx context.Context, key messagingriver.Key) error {
 	return tx.Commit()
 }
 
-// replace enqueues a template in place of a reply. The row of the reply is then the row of the template.
+// replace enqueues a template in place of a reply. The row of the reply is then the row of the template. The reference ID depends on the reply, so a
+// reply has one template, even if its failure is reported twice.
 func (b *bot) replace(ctx context.Context, tx *sql.Tx, late replyRow) error {
 	template := prefixTemplate + late.reference
-	if err := b.enqueue(ctx, tx, b.template(late)); err != nil {
+	if err := b.enqueue(ctx, tx, b.template(late.person, template, late.answer)); err != nil {
 		return b.skipInvalid(ctx, err, template)
 	}
 	return setReference(ctx, tx, late.reference, template)

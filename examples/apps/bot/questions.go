@@ -69,7 +69,8 @@ func answerQuestion(ctx context.Context, in settings, reference, text string, w 
 	return err
 }
 
-// enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row. It drops the reply before it
+// enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row. After the window of chat app 2,
+// a template brings the answer. It drops the reply before it
 // locks the row: report and replaceUnsent use the same order, so no two of them wait for each other. After an error the caller must roll back the
 // transaction, which restores the reply.
 func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text string) (replyRow, error) {
@@ -87,12 +88,17 @@ func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text str
 	if err != nil {
 		return row, err
 	}
+	person := inbound{Inbound: conversations.Inbound{Channel: channel, From: row.person}}
+	message := b.message(person, row.reference, text)
 	err = b.book.Allow(ctx, tx, messaging.Outgoing{Channel: channel, To: row.person, Kind: "text"})
+	if errors.Is(err, messaging.ErrWindowClosed) {
+		message = b.template(row.person, row.reference, text)
+		err = nil
+	}
 	if err != nil {
 		return row, explainDenial(err)
 	}
-	person := inbound{Inbound: conversations.Inbound{Channel: channel, From: row.person}}
-	return row, b.enqueue(ctx, tx, b.message(person, row.reference, text))
+	return row, b.enqueue(ctx, tx, message)
 }
 
 // dropReply drops the reply to a question, so that it can no longer be resent: the person would get the reply and the answer. If the question got no
@@ -110,14 +116,10 @@ func (b *bot) dropReply(ctx context.Context, tx *sql.Tx, reference string) error
 
 // explainDenial adds what a colleague can do to an error of the book.
 func explainDenial(err error) error {
-	switch {
-	case errors.Is(err, messaging.ErrWindowClosed):
-		return fmt.Errorf("%w; only a template can bring the answer, such as %s", err, lateAnswer)
-	case errors.Is(err, messaging.ErrOptedOut):
+	if errors.Is(err, messaging.ErrOptedOut) {
 		return fmt.Errorf("%w; answer in another way, such as by phone", err)
-	default:
-		return err
 	}
+	return err
 }
 
 // closeQuestions deletes the open questions with the reference IDs, which a colleague has answered, such as by phone. Unlike dropReply, it leaves the

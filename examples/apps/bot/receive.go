@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +26,8 @@ type inbound struct {
 }
 
 func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
-	return b.receive(ctx, inbound{Inbound: conversations.FromSMS(m), id: m.ID, question: m.Text, isAmbiguous: m.Ambiguous, isQuestion: true})
+	in := conversations.FromSMS(m)
+	return b.receive(ctx, inbound{Inbound: in, id: m.ID, question: in.Text, isAmbiguous: m.Ambiguous, isQuestion: true})
 }
 
 func (b *bot) receiveChat(ctx context.Context, m webhook.ChatMessage) error {
@@ -59,7 +61,7 @@ func (b *bot) receive(ctx context.Context, m inbound) error {
 	}
 	decision, err := b.book.Note(ctx, tx, m.Inbound)
 	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
-		return nil
+		return b.receiveFromNoPerson(ctx, tx, m, err)
 	}
 	if err != nil {
 		return err
@@ -77,6 +79,19 @@ func (b *bot) receive(ctx context.Context, m inbound) error {
 	}
 	text, buttons := answer(m)
 	return b.reply(ctx, tx, m, text, buttons...)
+}
+
+// receiveFromNoPerson logs a message whose sender is no person to the book, and leaves a question open: a colleague can find out who wrote.
+func (b *bot) receiveFromNoPerson(ctx context.Context, tx *sql.Tx, m inbound, reason error) error {
+	const longest = 255 // of a name that an index can hold
+	row := newRow(m)
+	row.person = strings.ToValidUTF8(row.person[:min(len(row.person), longest)], "")
+	b.logger.WarnContext(ctx, `bot: a message from no known person gets no reply: see "bot questions"`,
+		"reference_id", row.reference, "channel", row.channel, "error", reason) // the error has no name of the sender
+	if m.isAmbiguous || m.isInGroup || !m.isQuestion {
+		return nil
+	}
+	return b.leaveOpen(ctx, tx, row)
 }
 
 // answer returns the answer to a question, with buttons for chat app 2. Write your own. If it uses the database, pass it the transaction: on SQLite
@@ -97,6 +112,7 @@ func (b *bot) notePreference(ctx context.Context, p webhook.Preference) error {
 	}
 	err = b.book.NotePreference(ctx, tx, p)
 	if errors.Is(err, conversations.ErrNoPerson) {
+		b.logger.WarnContext(ctx, "bot: a preference of no known person is not noted", "preference", p, "error", err)
 		return nil
 	}
 	return err

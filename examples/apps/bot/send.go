@@ -40,7 +40,7 @@ const maxOpen = 20
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
 // reply: the transaction also notes that the event was handled.
 func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, buttons ...chatapp2.ReplyButton) error {
-	row := replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
+	row := newRow(m)
 	count, err := countReplies(ctx, tx, m.From, time.Now().Add(-time.Hour))
 	if err != nil {
 		return err
@@ -67,6 +67,11 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	}
 	row.answer = text
 	return addReply(ctx, tx, row)
+}
+
+// newRow returns the row of a question, which has no reply yet.
+func newRow(m inbound) replyRow {
+	return replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
 }
 
 // leaveOpen adds the row of a question that gets no reply, unless the person has maxOpen open questions. The caller has logged it.
@@ -122,14 +127,14 @@ func (b *bot) message(m inbound, reference, text string, buttons ...chatapp2.Rep
 	return chatapp2.Message{To: m.From, ReplyTo: m.id, ReferenceID: reference, CallbackURL: b.callback, Content: content}
 }
 
-// template returns the template that brings the answer of a reply that was too late. Create it in your account, in the category utility, with a body
-// such as "You asked us a question. Our answer: {{1}} Write to us if you have another one." The reference ID depends on the reply, so a reply has one
-// template, even if its failure is reported twice.
-func (b *bot) template(late replyRow) messaging.Message {
-	answer := strings.Join(strings.Fields(late.answer), " ") // the platform refuses line breaks here
+// template returns the template that brings an answer after the window, of a reply that was too late or of a colleague. Create it in your account, in the category utility, with a body
+// such as "You asked us a question. Our answer: {{1}} Write to us if you have another one." The platform
+// takes at most 1,024 characters.
+func (b *bot) template(person, reference, answer string) messaging.Message {
+	answer = strings.Join(strings.Fields(answer), " ") // the platform refuses line breaks here
 	return chatapp2.Message{
-		To:          late.person,
-		ReferenceID: prefixTemplate + late.reference,
+		To:          person,
+		ReferenceID: reference,
 		CallbackURL: b.callback,
 		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
 	}

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
 // campaign has the messages of a folder, in a database with those of other campaigns.
@@ -19,6 +23,8 @@ type campaign struct {
 	callback string // where the service reports delivery
 	db       *database
 	book     *conversations.Book // opt-outs
+	store    *sqlstore.Store     // the events that were handled
+	hooks    *webhook.Receiver
 	client   *messaging.Client
 	outbox   *messagingriver.Outbox[*sql.Tx]
 }
@@ -44,7 +50,15 @@ func newCampaign(ctx context.Context, db *database, in settings) (*campaign, err
 	if err != nil {
 		return nil, err
 	}
-	callback, err := in.hooks.DeliveryURL(in.url + "/hooks/delivery")
+	store, err := sqlstore.New(ctx, db.DB, 0)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := in.newReceiver(webhook.WithStore(store))
+	if err != nil {
+		return nil, err
+	}
+	callback, err := hooks.DeliveryURL(in.url + "/hooks/delivery")
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +81,8 @@ func newCampaign(ctx context.Context, db *database, in settings) (*campaign, err
 		callback: callback,
 		db:       db,
 		book:     book,
+		store:    store,
+		hooks:    hooks,
 		client:   client,
 		outbox:   outbox,
 	}
@@ -74,6 +90,13 @@ func newCampaign(ctx context.Context, db *database, in settings) (*campaign, err
 		return nil, err
 	}
 	return c, c.checkZone(ctx, in.zone)
+}
+
+// prune deletes old events and closed windows. Opt-outs stay.
+func (c *campaign) prune(ctx context.Context) error {
+	_, eventsErr := c.store.Prune(ctx, 7*24*time.Hour)
+	_, windowsErr := c.book.Prune(ctx)
+	return errors.Join(eventsErr, windowsErr)
 }
 
 // createTables creates the tables that do not exist, and updates those of the outbox.

@@ -42,9 +42,9 @@ func runOnTestServer(ctx context.Context, folder, databaseURL string) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
-	if err != nil {
-		return err
+	secret := webhook.WithSecret("key", rand.Text())
+	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
+		return webhook.NewReceiver(append(options, secret)...)
 	}
 	listener, err := listen(ctx, "localhost:0")
 	if err != nil {
@@ -53,7 +53,8 @@ func runOnTestServer(ctx context.Context, folder, databaseURL string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	return run(ctx, listener, settings{
-		folder: folder, databaseURL: databaseURL, url: "http://" + listener.Addr().String(), sender: "ACME", client: client, hooks: hooks,
+		folder: folder, databaseURL: databaseURL, url: "http://" + listener.Addr().String(), sender: "ACME", client: client,
+		newReceiver: newReceiver,
 		hasResults: func() {
 			service.ReportDelivery(ctx, service.Sent()[0].ID, "delivered")
 			stop()

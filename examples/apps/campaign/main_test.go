@@ -698,12 +698,11 @@ func TestWebhookThatFails(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(postponeAll))
 	require.NoError(t, err)
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
-	require.NoError(t, err)
 	listener, err := listen(t.Context(), "localhost:0")
 	require.NoError(t, err)
 	err = run(t.Context(), failingListener{listener}, settings{
-		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
+		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client,
+		newReceiver: newTestReceiver,
 	})
 	require.ErrorContains(t, err, "start it again to go on: the webhook failed: no more files")
 	assert.Empty(t, service.Sent())
@@ -717,21 +716,20 @@ func TestCtrlCAfterTheResults(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	require.NoError(t, err)
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
-	require.NoError(t, err)
 	listener, err := listen(t.Context(), "localhost:0")
 	require.NoError(t, err)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	require.NoError(t, run(ctx, listener, settings{
-		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client, hooks: hooks,
-		hasResults: func() { interrupt(errors.New("interrupt signal received")) },
+		folder: folder, databaseURL: filepath.Join(t.TempDir(), "campaigns.db"), url: "http://localhost", sender: "ACME", client: client,
+		newReceiver: newTestReceiver,
+		hasResults:  func() { interrupt(errors.New("interrupt signal received")) },
 	}))
 }
 
 // A redirect would repeat the secret of the webhook.
 func TestWebhookDoesNotRedirect(t *testing.T) {
 	t.Parallel()
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"))
+	hooks, err := newTestReceiver()
 	require.NoError(t, err)
 	server := newServer(newMux(new(campaign), hooks))
 	w := httptest.NewRecorder()
@@ -739,6 +737,32 @@ func TestWebhookDoesNotRedirect(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Empty(t, w.Body.String())
 	assert.Empty(t, w.Header())
+}
+
+func newTestReceiver(options ...webhook.Option) (*webhook.Receiver, error) {
+	return webhook.NewReceiver(append(options, webhook.WithSecret("key", "secret-of-a-demo"))...)
+}
+
+// A START whose response was lost comes again after a STOP. It must not opt the person in.
+func TestRepeatedStartDoesNotEndAStop(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	c, err := open(t.Context(), settings{
+		folder: t.TempDir(), databaseURL: newDatabase(t), url: "http://localhost", sender: "ACME", client: client, newReceiver: newTestReceiver,
+	})
+	require.NoError(t, err)
+	defer c.db.close()
+	mux := newMux(c, c.hooks)
+	for _, query := range []string{"id=a&message=START", "id=b&message=STOP", "id=a&message=START"} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/hooks/sms?key=secret-of-a-demo&from=639171234567&to=21581&"+query, nil))
+		require.Equal(t, http.StatusOK, w.Code)
+	}
+	sale := messaging.Outgoing{Channel: messaging.ChannelSMS, From: "ACME", To: "+639171234567", Marketing: true}
+	require.ErrorIs(t, c.book.Allow(t.Context(), nil, sale), messaging.ErrOptedOut)
+	require.NoError(t, c.prune(t.Context()))
 }
 
 func postponeAll(context.Context, messaging.Outgoing) error { return messaging.Postpone(time.Hour) }

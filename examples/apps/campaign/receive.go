@@ -4,13 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
 // receive receives STOP and delivery reports of all campaigns until the context ends, and sends nothing.
@@ -21,9 +24,9 @@ func receive(ctx context.Context, listener net.Listener, in settings) error {
 		return err
 	}
 	defer c.db.close()
-	mux := newMux(c, in.hooks)
+	mux := newMux(c, c.hooks)
 	mux.HandleFunc("/healthz", health(func() bool { return c.db.PingContext(ctx) == nil }))
-	return serveOn(ctx, listener, mux)
+	return serveOn(ctx, listener, mux, startTasks(ctx, task{name: "prune", interval: time.Hour, do: c.prune}))
 }
 
 // newMux returns the mux of the webhook.
@@ -34,10 +37,16 @@ func newMux(c *campaign, hooks *webhook.Receiver) *http.ServeMux {
 	return mux
 }
 
-// note notes a STOP or START. The webhook needs no store: to note one twice changes nothing.
+// note notes a STOP or START, in the transaction that notes the event as handled: a START that the service repeats must not end a later STOP.
 func (c *campaign) note(ctx context.Context, m webhook.SMSMessage) error {
-	_, err := c.book.Note(ctx, nil, conversations.FromSMS(m))
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.book.Note(ctx, tx, conversations.FromSMS(m))
 	if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
+		logger := slog.Default()
+		logger.WarnContext(ctx, "a message is not noted", "message", m, "error", err)
 		return nil
 	}
 	return err

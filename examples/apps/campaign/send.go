@@ -36,16 +36,17 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(lines.messages)-added, len(lines.invalid)) //nolint:gosec // numbers
 	serving, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	server := newServer(newMux(c, in.hooks))
+	server := newServer(newMux(c, c.hooks))
 	go func() {
 		fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(netutil.LimitListener(listener, 256))))
 	}()
+	stopTasks := startTasks(ctx, task{name: "prune", interval: time.Hour, do: c.prune})
 	sendErr := c.outbox.Start(ctx)
 	if sendErr == nil {
 		sendErr = c.send(serving, lines, in.hasResults)
 	}
 	ending := context.WithoutCancel(ctx)
-	stopErr := c.stop(ending, server)
+	stopErr := errors.Join(c.stop(ending, server), stopTasks(ending))
 	ending, cancel := context.WithTimeout(ending, 30*time.Second)
 	defer cancel()
 	return errors.Join(sendErr, stopErr, c.writeResults(ending, lines)) // with the reports that came since

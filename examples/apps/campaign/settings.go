@@ -34,7 +34,7 @@ type settings struct {
 	sender      string
 	zone        string // of all campaigns in the database
 	client      *messaging.Client
-	hooks       *webhook.Receiver
+	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
 	outbox      messagingriver.Options
 	hasResults  func() // is called once all messages are final and results.csv is written
 }
@@ -56,7 +56,11 @@ func settingsFromEnv(folder string) (settings, error) {
 	env.check("CAMPAIGN_ZONE, CAMPAIGN_OPENS and CAMPAIGN_CLOSES", err)
 	in.client, err = messaging.NewClientFromEnv(messaging.WithGuard(hours.guard))
 	env.check("the account", err)
-	in.hooks, err = webhook.NewReceiverFromEnv(webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook()))
+	in.newReceiver = func(options ...webhook.Option) (*webhook.Receiver, error) {
+		hooks := []webhook.Option{webhook.WithHook(webhook.LogHook(slog.Default())), webhook.WithHook(errorHook())}
+		return webhook.NewReceiverFromEnv(append(hooks, options...)...)
+	}
+	_, err = in.newReceiver() // for its error: newCampaign makes another one, with a store
 	env.check("the webhook", err)
 	return in, errors.Join(env.problems...)
 }

@@ -1248,7 +1248,7 @@ func TestHealth(t *testing.T) {
 // The programs are copied one by one, so each has the files.
 func TestServerIsTheSameInEachProgram(t *testing.T) {
 	t.Parallel()
-	for file, others := range map[string][]string{"server.go": {"bot", "campaign", "shop"}, "tasks.go": {"bot", "shop"}} {
+	for file, others := range map[string][]string{"server.go": {"bot", "campaign", "shop"}, "tasks.go": {"bot", "campaign", "shop"}} {
 		own, err := os.ReadFile(file)
 		require.NoError(t, err)
 		assert.NotContains(t, string(own), "messagingriver", "programs without an outbox copy it, too")

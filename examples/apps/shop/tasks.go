@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file is the same in bot, otp and shop. Copy the whole of it.
+// This file is the same in bot, campaign, otp and shop. Copy the whole of it.
 
 // task is what a process does at an interval.
 type task struct {
