@@ -101,8 +101,9 @@ type Transaction struct {
 	// Description explains the status.
 	Description string `concept:"description"`
 	// ErrorCode is the code or the text of an error in the row. It is empty if a delivery status shows that the service took the message. A
-	// code at a place of the contract (errors.code) counts if the contract has a class for it, and an error under a usual name, such as
-	// errorCode or errors, always does. It does not say whether the message was sent. Extra has the same member.
+	// code at a place of the contract (errors.code) counts if the contract has a class for it, or if it is within an object that reports an
+	// error. An error under a usual name, such as errorCode or errors, always counts. It does not say whether the message was sent. Extra has the
+	// same member.
 	ErrorCode string
 	// ReadError is the error of a row that could not be read in full, and nil for all others. It names a field that could not be
 	// read and matches messaging.ErrUnreadableRow. A value that could not be read is in Extra.

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -92,8 +93,17 @@ func (r *responseFormat) codeFault(d *document) string {
 
 // reportsWithoutCode reports whether the object around the place of a code reports an error and has no code.
 func (r *responseFormat) reportsWithoutCode(d *document, c codePlace) bool {
-	hasObject := c.object != c.slot
-	return hasObject && d.hasNoCode(c.slot) && r.holdsError(d, c.object)
+	return d.hasNoCode(c.slot) && r.reportsAround(d, c)
+}
+
+// reportsAround reports whether there is an object around the place of a code, and it reports an error.
+func (r *responseFormat) reportsAround(d *document, c codePlace) bool {
+	return c.object != c.slot && r.holdsError(d, c.object)
+}
+
+// reportsInObject reports whether an object around the place of a code reports an error, with or without a code.
+func (r *responseFormat) reportsInObject(d *document) bool {
+	return slices.ContainsFunc(r.codes, func(c codePlace) bool { return r.reportsAround(d, c) })
 }
 
 // errorText returns the text of the first error without a code, or "" if the error is not a text.
@@ -101,7 +111,7 @@ func (r *responseFormat) errorText(d *document) string {
 	for _, c := range r.codes {
 		kind := d.values[c.object].Kind
 		isText := kind == jsonscan.String || kind == jsonscan.Escaped
-		if c.object != c.slot && isText && r.holdsError(d, c.object) {
+		if isText && r.reportsAround(d, c) {
 			return strings.TrimSpace(d.word(c.object))
 		}
 	}

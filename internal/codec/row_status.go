@@ -51,9 +51,9 @@ func (f *rowFormat) isRefused(tx *sms.Transaction) bool {
 // noCode is the ErrorCode of a row whose error has neither a code nor a text.
 const noCode = "an error without a code"
 
-// errorCode returns the value of sms.Transaction.ErrorCode. Places of the contract come first: a code there counts if it has a class, and an
-// error without a code by its text. If there is neither a code nor an error, an error under a common name counts. errorCode returns "" if the
-// delivery status shows that the service took the message: then the error is that of the delivery.
+// errorCode returns the value of sms.Transaction.ErrorCode. Places of the contract come first: a code there counts if it has a class, or if the
+// object around it reports an error. Such an object without a code counts by its text. If there is neither, an error under a common name counts.
+// errorCode returns "" if the delivery status shows that the service took the message: then the error is that of the delivery.
 func (r *currentRow) errorCode() string {
 	tx := &r.transaction
 	if !isOpen(tx.Status) && !r.format.isRefused(tx) {
@@ -61,17 +61,18 @@ func (r *currentRow) errorCode() string {
 	}
 	errors := &r.format.errors
 	code, isError := errors.firstCode(&r.document)
-	if isError {
-		class, _ := errors.meaning(code)
-		if class == "" {
-			return ""
-		}
+	if !isError {
+		code = ""
+	}
+	class, _ := errors.meaning(code)
+	switch {
+	case class != "":
 		return code
+	case errors.reportsInObject(&r.document):
+		return cmp.Or(code, errors.errorText(&r.document), noCode)
+	default:
+		return r.commonError()
 	}
-	if errors.codeFault(&r.document) == codeMissing {
-		return cmp.Or(errors.errorText(&r.document), noCode)
-	}
-	return r.commonError()
 }
 
 // commonError returns the code or the text of the first error under a name that the contract does not read, or "".
