@@ -183,6 +183,27 @@ func TestTokenSourceRefreshesAfter401(t *testing.T) {
 	assert.Equal(t, 2, issued)
 }
 
+// The token may have expired, so nothing is wrong with the account until a fresh one is refused, too.
+func TestSendCanBeRepeatedIfItGotNoFreshTokenAfter401(t *testing.T) {
+	t.Parallel()
+	issued := 0
+	client, mock := mocked(t, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+		issued++
+		if issued > 1 {
+			return messaging.Token{}, errors.New("the issuer is down")
+		}
+		return messaging.Token{Value: "t", Expiry: time.Now().Add(time.Hour)}, nil
+	}))
+	requests := responding(mock, http.StatusUnauthorized, ``)
+	_, err := client.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrUnauthorized)
+	require.Len(t, *requests, 1)
+	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+	_, retryable := messaging.Retryable(err)
+	assert.True(t, retryable)
+	assert.False(t, messaging.IsAccountProblem(err))
+}
+
 func TestNewClientFromEnvSaysWhichContractNeedsASecret(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.json")
 	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))

@@ -121,6 +121,7 @@ func anyError(err error, matches func(*Error) bool) bool {
 //     the one that the guard gave.
 //   - ErrRateLimited, and any other refusal whose status proves that nothing was processed (errors.notProcessed of the contract), unless
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
+//   - HTTP 401, if the client wanted to try a fresh token and could not begin, such as when the context ended or the token source failed.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
 // A lookup or a listing (SMS.Find, SMS.List and SMS.Pages) can be repeated after
@@ -164,8 +165,8 @@ func (e *Error) isSend() bool { return !e.read }
 // lacks the permission (ErrUnauthorized, ErrInsufficientBalance, ErrForbidden). Retryable is false for such a refusal, because the next attempt
 // would be refused as well. Keep the message, and send it again once the account is fixed.
 //
-// It is false for nil, and if the message may have been sent; see MayHaveBeenSent. It is also false for the error of a read, which matches these
-// errors by errors.Is.
+// It is false for nil, if the message may have been sent (see MayHaveBeenSent), and after an HTTP 401 that is Retryable. It is also false for the
+// error of a read, which matches these errors by errors.Is.
 func IsAccountProblem(err error) bool {
 	e, isError := errors.AsType[*Error](err)
 	if !isError || e.read || e.Ambiguous() {
@@ -174,7 +175,8 @@ func IsAccountProblem(err error) bool {
 	if e.Verdict != Refused && e.Verdict != NotSent {
 		return false
 	}
-	return e.noCredentials || e.hasClass(ErrUnauthorized) || e.hasClass(ErrInsufficientBalance) || e.hasClass(ErrForbidden)
+	isUnauthorized := e.hasClass(ErrUnauthorized) && !e.repeatable // it is repeatable until a fresh token was refused, too
+	return e.noCredentials || isUnauthorized || e.hasClass(ErrInsufficientBalance) || e.hasClass(ErrForbidden)
 }
 
 // An Error is the error of a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
@@ -182,7 +184,7 @@ func IsAccountProblem(err error) bool {
 //
 // Its text, also as printed by package fmt, encoding/json and log/slog, leaves out Body and shows the beginning of Message. It has *** in place
 // of credentials, the sender, the recipient, quotations from the text of the message, its codes of four digits or more, and runs of seven digits
-// or more.
+// or more. Code and RequestID are left out if they hold any of these, except that runs of seven or eight digits are shown.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
 	Operation string
@@ -261,10 +263,11 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	return failed
 }
 
-// addInterruption adds why there was no other attempt.
+// addInterruption adds why there was no other attempt, which would have been safe.
 func (e *Error) addInterruption(why error) {
 	e.cause = errors.Join(why, e.cause)
 	e.reason = "another attempt could not begin"
+	e.repeatable = true
 }
 
 // explain adds the response to the error: what it says about the failure, and the class. notJSON says why it is not JSON, or is nil.

@@ -27,7 +27,7 @@ type Observer interface {
 	// a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span in it, and add headers.
 	StartStep(ctx context.Context, step Step) context.Context
 	// EndStep is called once for each StartStep, when the step has ended. It is called in the same goroutine, except for the StepCall and the
-	// StepBackoff of a message of SendAll.
+	// StepBackoff of a message of SendAll. If a function of the user panics or calls runtime.Goexit, the steps around it may have no EndStep.
 	EndStep(ctx context.Context, step Step, result StepResult)
 }
 

@@ -118,7 +118,7 @@ func (r *reading[T, C]) failed(out *transport.Outcome) *Error {
 		err.repeatable = !transport.IsPermanent(out.Err)
 		return err
 	}
-	err.repeatable = r.isTemporary(out.StatusCode) || out.WasCut()
+	err.repeatable = err.repeatable || r.isTemporary(out.StatusCode) || out.WasCut()
 	failure := r.failure
 	var notJSON error
 	switch {

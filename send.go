@@ -45,7 +45,8 @@ type Receipt struct {
 	Raw json.RawMessage
 }
 
-// LogValue logs everything but Raw, which may repeat a number or a text. Of Status, which may be a sentence, it masks what may be a number.
+// LogValue logs everything but Raw, which may repeat a number or a text. Of Status, which may be a sentence, it masks what may be a number. It
+// shows IDs as they are, even if the service makes them from numbers.
 func (r Receipt) LogValue() slog.Value {
 	status := new(redact.Secrets).Mask(r.Status)
 	return slog.GroupValue(

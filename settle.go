@@ -24,8 +24,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused (see Verdict), once for each attempt. The verdict is Refused, and Error.Code is its SendStatus. A message that was
-//     accepted and not delivered is not refused.
+//   - It is listed as refused (see Verdict), with one ID for each attempt. The verdict is Refused, and Error.Code is its SendStatus. A message
+//     that was accepted and not delivered is not refused.
 //   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed under the conditions of Settle.
 //
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
@@ -95,13 +95,13 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //   - ErrNotListed: the message was not listed when the window had ended, in a response that no cache kept. It may still be listed later,
 //     so this proves nothing.
 //   - ErrFilterIgnored: only other messages are listed. Another lookup would not help.
-//   - ErrInvalid: the message has no reference ID or number, or the contract does not say how to list messages by reference ID. No lookup was
-//     made.
+//   - ErrInvalid: the message has no reference ID or number, or the contract does not say how to list messages by reference ID, so no lookup
+//     was made. Or the service refused the lookup as invalid.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
 //
 // Settle sends nothing, so it can be called again at any time. That is pointless after ErrFilterIgnored and ErrInvalid, until the contract or the
-// message is changed.
+// message is changed. If the lookup itself failed, wait at least Error.RetryAfter.
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {
@@ -166,8 +166,8 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed, or until the window that starts at since has ended. A last lookup then decides: the error matches
-// ErrNotListed if the service itself responded to it without such a row. An invalid lookup and a filter that is ignored end it at once.
+// settle looks a message up until a row proves its outcome, or until the window that starts at since has ended. A last lookup then decides: the error
+// matches ErrNotListed if the service itself responded to it without such a row. An invalid lookup and a filter that is ignored end it at once.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time, attempts int) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // how long the last lookup may take
 	now := time.Now()
@@ -183,17 +183,23 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 	for {
 		isLast := time.Until(end) <= 0
 		rows, err := s.find(lookupCtx, m.ReferenceID)
+		var row sms.Transaction
 		if err == nil {
-			return s.settledBy(rows, m, attempts)
+			row, err = s.settledBy(rows, m, attempts)
 		}
-		_, isInvalid := errors.AsType[*ValidationError](err)
-		if isLast || isInvalid || errors.Is(err, ErrFilterIgnored) {
-			return sms.Transaction{}, err
+		if isLast || isDecided(err) {
+			return row, err
 		}
 		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {
 			return sms.Transaction{}, &Error{Operation: s.core.smsList().name, read: true, cause: ctx.Err()}
 		}
 	}
+}
+
+// isDecided reports whether another lookup would not change the result of one that ended with err: the outcome is known, the lookup is invalid, or
+// the filter is ignored.
+func isDecided(err error) bool {
+	return VerdictOf(err) != Unknown || errors.Is(err, ErrFilterIgnored)
 }
 
 // waitForLookup waits before the next lookup, and reports whether the context has not ended.
@@ -210,10 +216,11 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 	return ctx.Err() == nil
 }
 
-// settledBy returns the first row that proves that the message was accepted. If there is none, the error has the verdict Refused if there are as many
-// rows as attempts, and every row says that the message was refused. Otherwise it says why a row proves nothing.
+// settledBy returns the first row that proves that the message was accepted. If there is none, the error has the verdict Refused if every row says
+// that the message was refused, and as many messages are listed as there were attempts. Otherwise it says why a row proves nothing.
 func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message, attempts int) (sms.Transaction, error) {
-	uncertainty := "" // of the first row that proves nothing
+	uncertainty := ""            // of the first row that proves nothing
+	refused := map[string]bool{} // by ID: a message may have several rows, such as one for each of its parts
 	for _, row := range rows {
 		if !matchesNumber(row.To, m.To) {
 			uncertainty = cmp.Or(uncertainty, "has another number")
@@ -223,6 +230,7 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message, attempts i
 		case Accepted:
 			return row, nil
 		case Refused:
+			refused[row.ID] = true
 		case Unknown, NotSent:
 			uncertainty = cmp.Or(uncertainty, uncertaintyOf(row))
 		}
@@ -230,7 +238,7 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message, attempts i
 	if uncertainty != "" {
 		return sms.Transaction{}, s.listError("the listed message " + uncertainty)
 	}
-	if len(rows) < attempts {
+	if len(refused) < attempts {
 		return sms.Transaction{}, s.listError("the listed message may be that of an earlier attempt, which was refused")
 	}
 	return sms.Transaction{}, s.refusalBy(rows[0], m)

@@ -182,7 +182,8 @@ func TestSendOnce(t *testing.T) {
 		"the last lookup is a failure":    {"lost", "nothing nothing nothing failed", "send@0s " + window, ""},
 		"the filter is ignored":           {"lost", "other", "send@0s look@0s", ""},
 		"the filter is ignored later":     {"lost", "nothing broken other listed", "send@0s look@0s look@2s look@4s", ""},
-		"a row of another number":         {"lost", "nothing stranger listed", "send@0s look@0s look@2s", ""},
+		"a row of another number":         {"lost", "nothing stranger listed", "send@0s look@0s look@2s look@4s", found},
+		"only a row of another number":    {"lost", "stranger", "send@0s " + window, ""},
 		"the path of lookups is missing":  {"lost", "missing", "send@0s " + window, ""},
 		"lookups hang":                    {"lost", "hanging", "send@0s look@0s", ""},
 		"the last lookup hangs":           {"lost", "nothing nothing nothing hanging", "send@0s " + window, ""},
@@ -280,7 +281,7 @@ func TestSendOnceSaysWhetherItIsListed(t *testing.T) {
 		{"nothing nothing nothing failed", 0, "send@0s look@0s look@2s look@4s look@6s", 6 * time.Second, false},
 		{"missing", 0, "send@0s look@0s look@2s look@4s look@6s", 6 * time.Second, false},
 		{"other", 0, "send@0s look@0s", 0, false},
-		{"stranger", 0, "send@0s look@0s", 0, false},
+		{"stranger", 0, "send@0s look@0s look@2s look@4s look@6s", 6 * time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newClerk("lost", tt.lookups)
@@ -409,7 +410,7 @@ func TestSettleComparesNumbersOfCountries(t *testing.T) {
 	} {
 		c := newClerk("accepted", "listed")
 		c.listedTo = tt.listed
-		_, err := c.client(t).SMS.Settle(t.Context(), sms.Message{From: "A", To: tt.sent, Text: "x", ReferenceID: "r"}, c.start)
+		_, err := c.client(t, settling(time.Nanosecond, time.Nanosecond)).SMS.Settle(t.Context(), sms.Message{From: "A", To: tt.sent, Text: "x", ReferenceID: "r"}, c.start)
 		assert.Equal(t, tt.same, err == nil, "%s listed as %s: %v", tt.sent, tt.listed, err)
 	}
 }
@@ -424,7 +425,7 @@ func TestSendOnceComparesNumbers(t *testing.T) {
 	} {
 		c := newClerk("lost", "listed")
 		c.listedTo = listed
-		_, err := c.client(t).SMS.SendOnce(t.Context(), sms.Message{From: "A", To: "+639171234567", Text: "x", ReferenceID: "r"})
+		_, err := c.client(t, settling(time.Nanosecond, time.Nanosecond)).SMS.SendOnce(t.Context(), sms.Message{From: "A", To: "+639171234567", Text: "x", ReferenceID: "r"})
 		assert.Equal(t, same, err == nil, listed)
 	}
 }
@@ -493,7 +494,7 @@ func TestSettle(t *testing.T) {
 		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
 		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
-		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has another number"},
+		"another number":        {"stranger", 0, "look@0s look@2s look@4s look@6s", []error{}, "the listed message has another number"},
 		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "in a response from a cache (Age)"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
@@ -598,7 +599,12 @@ func TestSettleJudgesTheRow(t *testing.T) {
 func TestSendOnceIsRefusedOnceForEachAttempt(t *testing.T) {
 	t.Parallel()
 	const row = `{"id":"l-1","referenceId":"r-1","sendStatus":"failed"}`
-	for rows, verdict := range map[string]messaging.Verdict{row: messaging.Unknown, row + "," + row: messaging.Refused} {
+	const other = `{"id":"l-2","referenceId":"r-1","sendStatus":"failed"}`
+	for rows, verdict := range map[string]messaging.Verdict{
+		row:               messaging.Unknown,
+		row + "," + row:   messaging.Unknown, // one message, listed by part
+		row + "," + other: messaging.Refused,
+	} {
 		sent := 0
 		service := roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodGet {
@@ -616,6 +622,38 @@ func TestSendOnceIsRefusedOnceForEachAttempt(t *testing.T) {
 		_, err = client.SMS.SendOnce(t.Context(), one)
 		assert.Equal(t, verdict, messaging.VerdictOf(err), "%v", err)
 		assert.Equal(t, 2, sent)
+	}
+}
+
+// The row of a throttled request may be listed before that of the request without a response.
+func TestSendOnceLooksOnAfterARowThatProvesNothing(t *testing.T) {
+	t.Parallel()
+	const refused = `{"id":"l-1","referenceId":"r-1","sendStatus":"failed"}`
+	for _, first := range []string{refused, `{"referenceId":"r-1"}`, `{"id":"l-1","referenceId":"r-1","errorCode":"77"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			var lost time.Time
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				switch {
+				case r.Method == http.MethodGet && time.Since(lost) < 3*time.Second:
+					return respond(r, http.StatusOK, `{"data":[`+first+`]}`), nil
+				case r.Method == http.MethodGet:
+					return respond(r, http.StatusOK, `{"data":[`+first+`,{"id":"l-2","referenceId":"r-1"}]}`), nil
+				}
+				sent++
+				if sent == 1 {
+					return respond(r, http.StatusTooManyRequests, ""), nil
+				}
+				lost = time.Now()
+				return nil, errors.New("no response")
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
+			require.NoError(t, err)
+			receipt, err := client.SMS.SendOnce(t.Context(), one)
+			require.NoError(t, err)
+			assert.Equal(t, "l-2", receipt.ID)
+			assert.Equal(t, 4*time.Second, time.Since(lost))
+		})
 	}
 }
 
@@ -704,7 +742,7 @@ func TestSettleComparesNumbers(t *testing.T) {
 	} {
 		c := newClerk("accepted", "listed")
 		c.listedTo = listed
-		_, err := c.client(t).SMS.Settle(t.Context(), one, c.start)
+		_, err := c.client(t, settling(time.Nanosecond, time.Nanosecond)).SMS.Settle(t.Context(), one, c.start)
 		assert.Equal(t, same, err == nil, listed)
 	}
 }

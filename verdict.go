@@ -252,7 +252,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.reason = cmp.Or(err.reason, s.reasonToShow(secrets))
 		err.MessageID = s.response.ID
 		err.hasMessage = s.hasMessage || s.response.NamesMessage()
-		err.repeatable = s.result.Repeatable
+		err.repeatable = err.repeatable || s.result.Repeatable
 		err.isPage = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, secrets)
 		err.addPlatform(s.platform)

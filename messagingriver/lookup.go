@@ -31,6 +31,9 @@ type doubt struct {
 	since  time.Time // when the outcome became unknown
 	reason string    // why, or "" if a process recorded no reason
 	isNew  bool      // the metadata has neither yet
+	// isOfOnlyRequest reports whether the message has had a single request, so that a row that is refused is of that request. The service may also
+	// list a request that it throttled.
+	isOfOnlyRequest bool
 }
 
 // doubtOf returns the doubt about a message. It is new if the process that left it died and recorded nothing. Then a reason in the metadata is that
@@ -39,7 +42,11 @@ func doubtOf(m *metadata) doubt {
 	if m.UnknownSince.IsZero() {
 		return doubt{since: time.Now(), isNew: true}
 	}
-	return doubt{since: m.UnknownSince, reason: m.UnknownReason}
+	return doubt{
+		since:           m.UnknownSince,
+		reason:          m.UnknownReason,
+		isOfOnlyRequest: m.OnlyRequest && m.UnknownReason != "",
+	}
 }
 
 // lookUp finds out whether a message in doubt was sent. It sends nothing.
@@ -85,11 +92,12 @@ func (o *Outbox[TTx]) makeLookup(ctx context.Context, job *river.Job[messageArgs
 	return r
 }
 
-// resultOfLookup returns what follows from a lookup that did not find an accepted message: another lookup, unless the message was refused, or
+// resultOfLookup returns what follows from a lookup that did not find an accepted message: another lookup, unless the only request was refused, or
 // enough were made.
 func (o *Outbox[TTx]) resultOfLookup(d doubt, err error) result {
 	reason := reasonOf(err)
-	if messaging.VerdictOf(err) == messaging.Refused {
+	isRefused := messaging.VerdictOf(err) == messaging.Refused
+	if isRefused && d.isOfOnlyRequest {
 		r := finalResult(rivertype.JobStateCancelled, reason)
 		r.facts[keyVerdict] = verdictRefused
 		return r
@@ -98,7 +106,7 @@ func (o *Outbox[TTx]) resultOfLookup(d doubt, err error) result {
 		reason = d.reason + "; then " + reasonAfterAttempt(err)
 	}
 	limit := o.options.SettleFor
-	if !isAbsence(err) {
+	if !isRefused && !isAbsence(err) {
 		limit += unreachableFor
 	}
 	age := time.Since(d.since)
@@ -119,6 +127,8 @@ func reasonAfterAttempt(err error) string {
 		return "no message with this reference ID is listed"
 	case errors.Is(err, messaging.ErrFilterIgnored):
 		return "only other messages are listed"
+	case messaging.VerdictOf(err) == messaging.Refused:
+		return "a request is listed as refused, which may be an earlier one"
 	default:
 		return reasonOf(err)
 	}

@@ -34,6 +34,8 @@ type metadata struct {
 	UnknownUntil time.Time `json:"unknown_until,omitzero"`
 	// UnknownReason is why the outcome became unknown. It is empty if a process recorded none.
 	UnknownReason string `json:"unknown_reason,omitempty"`
+	// OnlyRequest is set if the request whose outcome became unknown was the only one of the message. It counts while UnknownReason is not empty.
+	OnlyRequest bool `json:"only_request,omitempty"`
 
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
@@ -74,6 +76,7 @@ const (
 	keyUnknownSince   = "unknown_since"
 	keyUnknownUntil   = "unknown_until"
 	keyUnknownReason  = "unknown_reason"
+	keyOnlyRequest    = "only_request"
 	keyEndsAs         = "ends_as"
 	keyEnded          = "ended"
 	keyUnsent         = "unsent"

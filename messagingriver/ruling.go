@@ -2,6 +2,7 @@ package messagingriver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -42,6 +43,7 @@ type ruling struct {
 	recordedVerdict string // the verdict in the metadata
 	reason          string
 	classes         []string // the sentinel errors that the error matched
+	isOnlyRequest   bool     // the message has had a single request
 }
 
 // classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
@@ -55,6 +57,8 @@ func (a *attempt) classify(err error, breakerOpen bool) ruling {
 	rule.recordedVerdict = f.recordedVerdict(rule.action)
 	rule.reason = f.reason()
 	rule.classes = f.classes()
+	e, isError := errors.AsType[*messaging.Error](err)
+	rule.isOnlyRequest = a.metadata.Verdict == "" && isError && e.Attempts == 1
 	return rule
 }
 

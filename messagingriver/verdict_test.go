@@ -450,3 +450,32 @@ func TestStoredReasonNamesNoWait(t *testing.T) {
 		require.Greater(t, time.Until(record.Scheduled), 7*time.Hour)
 	})
 }
+
+// A service may list a request that it throttled. A row that is refused proves nothing about the request after it, whose response was lost.
+func TestRefusedRowIsFinalAfterASingleRequestOnly(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		options := quick()
+		options.SettleFor = 3 * time.Second
+		r := t.newRig(t, newClient(t, service), options)
+		seed := func(reference string) {
+			service.Seed(messagingtest.Sent{ReferenceID: reference, To: text(reference).To, SendStatus: "failed"})
+		}
+		seed("single")
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("single"))
+		r.start(t)
+		record := await(t, r, "single", cancelled)
+		require.Equal(t, messaging.Refused, record.Verdict)
+
+		seed("throttled")
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("throttled"))
+		record = await(t, r, "throttled", discarded)
+		require.Equal(t, messaging.Unknown, record.Verdict)
+		require.True(t, record.MayHaveBeenSent())
+		require.Contains(t, record.Reason, "a request is listed as refused, which may be an earlier one")
+	})
+}

@@ -256,6 +256,7 @@ func (a *attempt) resultOfUnknown(rule ruling, settleFor time.Duration) result {
 	r.facts[keyUnknownSince] = now
 	r.facts[keyUnknownUntil] = now.Add(settleFor)
 	r.facts[keyUnknownReason] = rule.reason
+	r.facts[keyOnlyRequest] = rule.isOnlyRequest
 	return r
 }
 
