@@ -582,7 +582,7 @@ func TestStopWhileMessagesAreEnqueued(t *testing.T) {
 	defer connection.Close(t.Context())
 	tx, err := connection.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "LOCK TABLE campaign.river_job")
+	_, err = tx.Exec(t.Context(), "LOCK TABLE campaign.river_job IN SHARE MODE")
 	require.NoError(t, err)
 	p.write("id,number,text\n1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n")
 	process := p.start()
