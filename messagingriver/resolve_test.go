@@ -261,6 +261,19 @@ func resolveInTransactions[TTx any](t test, r rigOf[TTx]) {
 	require.ErrorContains(t, err, "the transaction is nil")
 }
 
+// A report can have any text as its reference ID.
+func TestResolveOfAReferenceThatNoMessageCanHave(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		for _, reference := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 256), strings.Repeat("a", 1<<20)} {
+			resolved, err := r.Resolve(t.Context(), messagingriver.Sent, smsKey(reference), chatKey(reference))
+			require.NoError(t, err, "%.10q", reference)
+			require.Zero(t, resolved)
+		}
+	})
+}
+
 // With one connection, Resolve waits for the transaction of its caller until its time is over.
 func TestResolveInsideATransactionNamesResolveTx(t *testing.T) {
 	t.Parallel()
