@@ -84,7 +84,7 @@ func (c *campaign) enqueueSome(ctx context.Context, messages []messaging.Message
 	for _, message := range messages {
 		text := message.(sms.Message)
 		to := recipientOf(text)
-		if _, err := tx.ExecContext(ctx, insert, text.ReferenceID, c.name, to.number, to.textHash, now); err != nil {
+		if _, err = tx.ExecContext(ctx, insert, text.ReferenceID, c.name, to.number, to.textHash, now); err != nil {
 			return 0, err
 		}
 	}
