@@ -3,31 +3,82 @@ package messagingriver
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
 )
 
 // ErrNotMigrated is matched by the error of a method that does not find the tables of the outbox: call Migrate, or run "outbox migrate".
 var ErrNotMigrated = errors.New("messagingriver: the database has no outbox yet: run Migrate")
 
 // Migrate creates or updates River's tables, in their own schema on PostgreSQL, and adds the outbox's indexes. It does nothing if they are
-// up to date. Call it in one process at a time, before processes of the new version start. Until the first call, errors of Insert and Start match
-// ErrNotMigrated.
+// up to date. Call it before processes of the new version start. Until the first call, errors of Insert and Start match ErrNotMigrated.
+//
+// On PostgreSQL several processes may call it at once: one migrates, and the others wait for it. The pool needs two connections. On SQLite, call
+// it in one process at a time.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
-	if o.database.isPostgres {
+	if !o.database.isPostgres {
+		if err := o.migrate(ctx); err != nil {
+			return err
+		}
+		return o.database.execOn(ctx, o.database.executor, indexReference)
+	}
+	return o.whileLocked(ctx, func() error {
 		if err := o.createSchema(ctx); err != nil {
 			return err
 		}
-	}
+		return o.migrate(ctx)
+	})
+}
+
+// migrate creates or updates River's tables, and adds the index that both databases need.
+func (o *Outbox[TTx]) migrate(ctx context.Context) error {
 	if err := o.database.migrate(ctx, o.options.Schema, o.options.Logger); err != nil {
 		return err
 	}
-	if err := o.database.execOn(ctx, o.database.executor, indexContent); err != nil {
-		return err
-	}
-	if o.database.isPostgres {
-		return nil
-	}
-	return o.database.execOn(ctx, o.database.executor, indexReference)
+	return o.database.execOn(ctx, o.database.executor, indexContent)
 }
+
+// migrationPoll is the time between two attempts to get the lock of the migration. A process that waited in PostgreSQL would block statements of
+// the migration that wait for all other transactions, such as CREATE INDEX CONCURRENTLY.
+const migrationPoll = 100 * time.Millisecond
+
+// whileLocked runs a function while no other process does for the same schema. It waits until ctx ends.
+func (o *Outbox[TTx]) whileLocked(ctx context.Context, run func() error) error {
+	for {
+		hasRun := false
+		err := o.database.inLongTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+			if _, err := o.database.scan(ctx, tx, []any{&hasRun}, tryLockMigration, o.options.Schema); err != nil || !hasRun {
+				return err
+			}
+			if err := o.checkConnection(ctx); err != nil {
+				return err
+			}
+			return run()
+		})
+		if err != nil || hasRun {
+			return err
+		}
+		select {
+		case <-time.After(migrationPoll):
+		case <-ctx.Done():
+			return fmt.Errorf("messagingriver: another process migrates: %w", ctx.Err())
+		}
+	}
+}
+
+// checkConnection returns an error if the pool has no other connection than that of the lock.
+func (o *Outbox[TTx]) checkConnection(ctx context.Context) error {
+	err := o.database.exec(ctx, "SELECT 1")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w; Migrate needs a pool of two connections", err)
+	}
+	return err
+}
+
+// tryLockMigration returns whether the transaction got the lock of the migration of a schema.
+const tryLockMigration = `SELECT pg_try_advisory_xact_lock(hashtextextended('messagingriver ' || CAST($1 AS TEXT), 0))` // schema
 
 // createSchema creates the schema of River's tables on PostgreSQL unless it exists. PostgreSQL would refuse CREATE SCHEMA IF NOT EXISTS to a role
 // that may not create schemas, even if the schema exists.

@@ -133,7 +133,7 @@ func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 // Stop stops sending. Messages whose request has not begun are left to other processes at once. Requests under way end, which takes up to
 // Options.SendTimeout, and calls of OnOutcome, which may take 10 seconds more. Then Stop deletes the content of accepted messages, which takes up to
 // 10 seconds; what remains, the next Start deletes. If ctx ends before the requests do, Stop returns its error, and the process may end: River
-// rescues the rest. A stopped outbox can be started again.
+// rescues the rest. A stopped outbox can be started again. Without a successful Start, Stop does nothing.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	r := o.process.currentRun()
 	if r == nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
+
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 )
 
 // Decision is what a person decides about a message: Sent, Resend, NotSent or Drop.
@@ -33,8 +35,8 @@ const (
 )
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
-// without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve
-// every message that it receives a report about as Sent.
+// without a message are ignored, whatever a report has as its reference ID. A key of an unknown channel is an error, and nothing is decided. A handler
+// of delivery reports may resolve every message that it receives a report about as Sent.
 //
 // Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
 // further message and returns how many it applied to before. In a transaction of the program, such as that of
@@ -77,7 +79,8 @@ func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key
 }
 
 // ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and not at all if the transaction is rolled
-// back. After an error the transaction must be rolled back.
+// back. After an error the transaction must be rolled back. If it returns 0 for a key, GetTx in the same transaction says why: there is no message
+// (messaging.ErrNotFound), or the Record shows that a worker has it, or that it has its outcome or was decided about before.
 func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
 	if err := checkTx(tx); err != nil {
 		return 0, err
@@ -142,6 +145,9 @@ func (d *database) resolution(decision Decision) string {
 func (o *Outbox[TTx]) resolve(
 	ctx context.Context, tx riverdriver.Executor, decision Decision, key Key, retry func(id int64) error,
 ) (bool, error) {
+	if !reference.IsStorable(key.Reference) { // PostgreSQL would fail
+		return false, nil
+	}
 	var id int64
 	isResolved, err := o.database.scan(ctx, tx, []any{&id}, o.database.resolution(decision), key.Channel, key.Reference)
 	if err != nil || !isResolved {

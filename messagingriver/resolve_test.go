@@ -116,7 +116,7 @@ func TestResolveSentDuringALookup(t *testing.T) {
 		options.SettleFor = time.Millisecond
 		r := t.newRig(t, newClient(t, service), options)
 		service.Inject(messagingtest.FaultDropUnread(), 1)
-		service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
+		service.Inject(messagingtest.FaultSlow(4*time.Second), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		before := ""
@@ -259,6 +259,19 @@ func resolveInTransactions[TTx any](t test, r rigOf[TTx]) {
 	var none TTx
 	_, err := r.ResolveTx(t.Context(), none, messagingriver.Sent, chatKey("sent"))
 	require.ErrorContains(t, err, "the transaction is nil")
+}
+
+// A report can have any text as its reference ID.
+func TestResolveOfAReferenceThatNoMessageCanHave(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+		for _, reference := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 256), strings.Repeat("a", 1<<20)} {
+			resolved, err := r.Resolve(t.Context(), messagingriver.Sent, smsKey(reference), chatKey(reference))
+			require.NoError(t, err, "%.10q", reference)
+			require.Zero(t, resolved)
+		}
+	})
 }
 
 // With one connection, Resolve waits for the transaction of its caller until its time is over.

@@ -37,6 +37,7 @@ func (h sendingHours) guard(_ context.Context, m messaging.Outgoing) error {
 }
 
 // wait returns the time until the hours begin, and 0 within them. They end 10 seconds early, because the approval of a guard holds for 5 seconds.
+// The service may deliver later than the request, such as to a phone that is off: let the hours end earlier by the time that your account allows.
 func (h sendingHours) wait(now time.Time) time.Duration {
 	today := now.In(h.zone)
 	opens := timeOn(today, h.opens)

@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,6 +77,31 @@ type program struct {
 	folder, address string
 	zone            string
 	database        string
+	log             *processLog
+}
+
+// processLog is what the processes of a program write to standard error.
+type processLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *processLog) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
+func (l *processLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// awaitLoaded waits until processes have enqueued their messages a number of times.
+func (p *program) awaitLoaded(times int) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool { return strings.Count(p.log.String(), "new lines: ") >= times }, time.Minute, 20*time.Millisecond)
 }
 
 // newProgram makes a program whose folder has a file of recipients. In its zone it is the given hour.
@@ -84,7 +110,7 @@ func newProgram(t *testing.T, hour int, recipients string) *program {
 	free := httptest.NewServer(nil)
 	address := free.Listener.Addr().String()
 	free.Close()
-	p := &program{t: t, service: messagingtest.NewServer(t), address: address, zone: zoneAt(hour), database: newDatabase(t)}
+	p := &program{t: t, service: messagingtest.NewServer(t), address: address, zone: zoneAt(hour), database: newDatabase(t), log: new(processLog)}
 	p.begin("spring", recipients)
 	return p
 }
@@ -142,6 +168,7 @@ func (p *program) start() *exec.Cmd {
 func (p *program) command() *exec.Cmd {
 	p.t.Helper()
 	process := exec.CommandContext(p.t.Context(), os.Args[0])
+	process.Stderr = p.log
 	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_URL=http://"+p.address,
 		"CAMPAIGN_ZONE="+p.zone, "CAMPAIGN_SENDER=ACME", "DATABASE_URL="+p.database, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
 	return process
@@ -542,6 +569,68 @@ func TestNewAndKnownLinesAreCounted(t *testing.T) {
 	assert.Contains(t, said.String(), "new lines: 1; known: 1; invalid: 1")
 }
 
+// A STOP that comes while a large file is enqueued gets a response, and its sender gets nothing.
+func TestStopWhileMessagesAreEnqueued(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n")
+	if !p.isPostgres() {
+		t.Skip("run it with .ci/with-postgres: the lock of an SQLite file is for all tables")
+	}
+	require.NoError(t, p.start().Wait())
+	connection, err := pgx.Connect(t.Context(), p.database)
+	require.NoError(t, err)
+	defer connection.Close(t.Context())
+	tx, err := connection.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "LOCK TABLE campaign.river_job IN SHARE MODE")
+	require.NoError(t, err)
+	p.write("id,number,text\n1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "stop", From: "639171234567", To: "ACME", Text: "STOP"})
+	assert.Equal(t, 1, strings.Count(p.log.String(), "new lines: "), "of the first start")
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, process.Wait())
+	require.Len(t, p.service.Sent(), 1)
+	assert.Equal(t, "spring/2", p.service.Sent()[0].ReferenceID)
+}
+
+// A file is enqueued in several transactions. After a failure, the next call goes on with the messages that are left.
+func TestEnqueueGoesOn(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	c, err := open(t.Context(), settings{
+		folder:      "spring",
+		databaseURL: newDatabase(t),
+		url:         "http://localhost",
+		sender:      "ACME",
+		client:      client,
+		newReceiver: newTestReceiver,
+	})
+	require.NoError(t, err)
+	defer c.db.close()
+	messages := make([]sms.Message, 2*linesPerTransaction+10)
+	for i := range messages {
+		messages[i], err = c.messageOf([]string{fmt.Sprint(i), fmt.Sprintf("+63917%07d", i), "Spring sale"})
+		require.NoError(t, err)
+	}
+	const taken = "INSERT INTO campaign_recipient (reference, campaign, number, text_hash, enqueued) VALUES ('spring/2005', 'other', '', '', 0)"
+	_, err = c.db.ExecContext(t.Context(), taken)
+	require.NoError(t, err)
+	added, err := c.enqueue(t.Context(), messages)
+	require.Error(t, err)
+	assert.Equal(t, 2*linesPerTransaction, added)
+	_, err = c.db.ExecContext(t.Context(), "DELETE FROM campaign_recipient WHERE campaign = 'other'")
+	require.NoError(t, err)
+	added, err = c.enqueue(t.Context(), messages)
+	require.NoError(t, err)
+	assert.Equal(t, 10, added)
+	campaigns, err := c.outbox.Campaigns(t.Context(), "spring")
+	require.NoError(t, err)
+	assert.Equal(t, len(messages), campaigns[0].Unfinished())
+}
+
 // The outbox deletes messages some time after they became final. Their lines are not sent again, and keep their results.
 func TestDeletedMessagesAreNotSentAgain(t *testing.T) {
 	t.Parallel()
@@ -598,7 +687,7 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
 	process := p.start()
-	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	p.awaitLoaded(1)
 	time.Sleep(3 * time.Second) // in the day it is sent within one
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
@@ -618,7 +707,7 @@ func TestInterruptedCampaignHasResults(t *testing.T) {
 	process := p.command()
 	process.Env = append(process.Env, "CAMPAIGN_OPENS=00:00", "CAMPAIGN_CLOSES=00:01") // it is noon
 	require.NoError(t, process.Start())
-	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	p.awaitLoaded(2)
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
 	results := p.results()
@@ -646,18 +735,15 @@ func TestAnotherZone(t *testing.T) {
 func TestDatabaseThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
-	process := p.command()
-	var said strings.Builder
-	process.Stderr = &said
-	require.NoError(t, process.Start())
-	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	process := p.start()
+	p.awaitLoaded(1)
 	p.exec("ALTER TABLE SCHEMAriver_job RENAME TO away")
 	time.Sleep(7 * time.Second) // the messages are counted every 5 seconds
 	p.exec("ALTER TABLE SCHEMAaway RENAME TO river_job")
 	require.NoError(t, process.Process.Signal(os.Interrupt))
 	require.Error(t, process.Wait())
-	assert.Contains(t, said.String(), "the messages cannot be counted yet: ")
-	assert.Contains(t, said.String(), "stopped; start it again to go on")
+	assert.Contains(t, p.log.String(), "the messages cannot be counted yet: ")
+	assert.Contains(t, p.log.String(), "stopped; start it again to go on")
 	assert.Empty(t, p.service.Sent())
 }
 

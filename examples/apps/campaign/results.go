@@ -62,7 +62,7 @@ func (c *campaign) writeResults(ctx context.Context, lines recipientLines) error
 	if err != nil {
 		return err
 	}
-	recipients, err := c.recipients(ctx, c.db)
+	recipients, err := c.recipients(ctx)
 	if err != nil {
 		return err
 	}

@@ -17,23 +17,15 @@ import (
 // errWebhook ends a campaign. Without the webhook no STOP is received, and nothing may be sent.
 var errWebhook = errors.New("the webhook failed")
 
-// run sends a campaign until the context ends, or the webhook fails.
+// run sends a campaign until the context ends, or the webhook fails. It receives STOP and reports before it enqueues the first message, because that
+// may take minutes.
 func run(ctx context.Context, listener net.Listener, in settings) error {
-	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	defer listener.Close() //nolint:errcheck // the server has closed it
 	c, err := open(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer c.db.close()
-	lines, err := c.readLines()
-	if err != nil {
-		return err
-	}
-	added, err := c.enqueue(ctx, lines.messages)
-	if err != nil {
-		return err
-	}
-	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(lines.messages)-added, len(lines.invalid)) //nolint:gosec // numbers
 	serving, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	server := newServer(newMux(c, c.hooks))
@@ -41,15 +33,41 @@ func run(ctx context.Context, listener net.Listener, in settings) error {
 		fail(fmt.Errorf("%w: %w", errWebhook, server.Serve(netutil.LimitListener(listener, 256))))
 	}()
 	stopTasks := startTasks(ctx, task{name: "prune", interval: time.Hour, do: c.prune})
+	ending := context.WithoutCancel(ctx)
+	lines, err := c.load(serving)
+	if err != nil {
+		return errors.Join(err, c.stop(ending, server), stopTasks(ending))
+	}
 	sendErr := c.outbox.Start(ctx)
 	if sendErr == nil {
 		sendErr = c.send(serving, lines, in.hasResults)
 	}
-	ending := context.WithoutCancel(ctx)
 	stopErr := errors.Join(c.stop(ending, server), stopTasks(ending))
 	ending, cancel := context.WithTimeout(ending, 30*time.Second)
 	defer cancel()
 	return errors.Join(sendErr, stopErr, c.writeResults(ending, lines)) // with the reports that came since
+}
+
+// load reads the file of recipients and enqueues its new messages.
+func (c *campaign) load(ctx context.Context) (recipientLines, error) {
+	lines, err := c.readLines()
+	if err != nil {
+		return lines, err
+	}
+	added, err := c.enqueue(ctx, lines.messages)
+	if ctx.Err() != nil {
+		return lines, errStopped(ctx)
+	}
+	if err != nil {
+		return lines, err
+	}
+	log.Printf("new lines: %d; known: %d; invalid: %d", added, len(lines.messages)-added, len(lines.invalid)) //nolint:gosec // numbers
+	return lines, nil
+}
+
+// errStopped returns the error of a campaign that ends before all messages are final, with the cause of the end.
+func errStopped(ctx context.Context) error {
+	return fmt.Errorf("stopped; start it again to go on: %w", context.Cause(ctx))
 }
 
 // send writes the results once all messages are final. Then it goes on, for messages that a person resends, until the context ends.
@@ -84,7 +102,7 @@ func (c *campaign) wait(ctx context.Context) error {
 		select {
 		case <-time.After(5 * time.Second): // unfinished reads all messages
 		case <-ctx.Done():
-			return fmt.Errorf("stopped; start it again to go on: %w", context.Cause(ctx))
+			return errStopped(ctx)
 		}
 	}
 }

@@ -1174,6 +1174,37 @@ func TestNoSMSInPlaceOfAChatMessageAfterSTOP(t *testing.T) {
 	}
 }
 
+// A wrong text is stopped by its campaign: what is cancelled is not replaced by an SMS, even after the time of the chat message.
+func TestCancelledConfirmationsGetNoSMS(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s, err := open(t.Context(), in.settings(t, service)) // which sends nothing yet
+			require.NoError(t, err)
+			defer s.close()
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			campaigns, err := s.outbox.Campaigns(t.Context())
+			require.NoError(t, err)
+			require.Len(t, campaigns, 1)
+			paused, err := s.outbox.PauseCampaign(t.Context(), campaigns[0].Name)
+			require.NoError(t, err)
+			require.Equal(t, 1, paused)
+			require.NoError(t, s.outbox.Start(t.Context()))
+			cancelled, err := s.outbox.CancelCampaign(t.Context(), campaigns[0].Name)
+			require.NoError(t, err)
+			require.Equal(t, 1, cancelled)
+			require.NoError(t, s.takeOrder(t.Context(), "order-2", "+639181234567")) // of a process that was not stopped: it goes out
+			_, err = service.WaitFor(t.Context(), "+639181234567")
+			require.NoError(t, err)
+			require.NoError(t, s.outbox.Stop(t.Context()))
+			assert.Len(t, service.Sent(), 1)
+			assert.Equal(t, shownOrder{ID: "order-1", Channel: "chatapp2", Message: "not sent", Reason: "its campaign was cancelled"}, s.show(t, "order-1"))
+		})
+	}
+}
+
 // orderExpired takes an order whose message expires before it is sent.
 func (s *shop) orderExpired(t *testing.T, id, phone string) {
 	t.Helper()
