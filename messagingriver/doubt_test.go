@@ -108,7 +108,8 @@ func TestStatementWritesOneMarkForAJob(t *testing.T) {
 	d := newDatabase(nil, riverpgxv5.New(pool).GetExecutor(), true, schema)
 	for _, statement := range []string{
 		"CREATE SCHEMA " + schema,
-		"CREATE TABLE river_job (id BIGINT PRIMARY KEY, state TEXT, attempted_at TIMESTAMPTZ, metadata JSONB)",
+		"CREATE TABLE river_job (id BIGINT PRIMARY KEY, state TEXT, attempted_at TIMESTAMPTZ, metadata JSONB, queue TEXT DEFAULT 'messaging_sms')",
+		"CREATE TABLE river_queue (name TEXT PRIMARY KEY, paused_at TIMESTAMPTZ)",
 		"INSERT INTO river_job VALUES (1, 'running', '2026-05-01T09:00:00Z', '{}'), (2, 'running', '2026-05-01T09:00:00Z', '{}')",
 	} {
 		require.NoError(t, d.exec(t.Context(), statement))

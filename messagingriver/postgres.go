@@ -94,6 +94,7 @@ func postgresMessages() messageStatements {
 			UPDATE river_job SET args = args - 'message'
 			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
 		withReference: `args @> jsonb_build_object('reference', CAST(@reference AS TEXT))`,
+		// It begins no request of a paused queue. An attempt that has begun one may repeat it.
 		writeMarks: `
 			WITH attempt AS (
 				SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
@@ -102,9 +103,13 @@ func postgresMessages() messageStatements {
 					metadata = metadata || jsonb_build_object('begun', attempt.token, 'begun_at', clock_timestamp())
 				FROM attempt
 				WHERE job.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
+					AND (metadata->>'begun' = attempt.token
+						OR NOT EXISTS (SELECT 1 FROM river_queue WHERE name = job.queue AND paused_at IS NOT NULL))
 				RETURNING attempt.token
 			)
-			SELECT COALESCE(array_agg(token), '{}') FROM marked`,
+			SELECT
+				(SELECT COALESCE(array_agg(token), '{}') FROM marked),
+				(SELECT COALESCE(array_agg(name), '{}') FROM river_queue WHERE paused_at IS NOT NULL)`,
 		messageCount:     countPostgresMessages(isAny),
 		openMessageCount: countPostgresMessages(isOpen),
 	}

@@ -23,7 +23,7 @@ type messageStatements struct {
 	completeLate     string // job; completes a message that was recorded as accepted late; returns 1
 	deleteContent    string // deletes the content of 1,000 messages that were accepted
 	withReference    string // a condition of River's list, with the parameter @reference
-	writeMarks       string // on PostgreSQL alone: IDs, times and tokens of attempts; returns the tokens that were written
+	writeMarks       string // on PostgreSQL alone: IDs, times and tokens of attempts; returns the tokens that were written, and the paused queues
 	messageCount     string // returns a JSON array of messageCount
 	openMessageCount string // like messageCount, without completed and cancelled messages
 }

@@ -194,7 +194,7 @@ func (a *attempt) isFailedProbe(rule ruling) bool {
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
 func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	age := uptime() - a.claimedAt
-	if age < maxClaimAge { // another attempt has the job
+	if age < maxClaimAge { // another attempt has the job, or its queue is paused: then the next attempt is halted
 		return lostResult(0)
 	}
 	reason := fmt.Sprintf("no request could begin within %v: a guard, the rate limit or the process took longer", maxClaimAge)
