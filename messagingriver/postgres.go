@@ -201,7 +201,7 @@ func postgresProbes() probeStatements {
 		chooseProbe: `
 			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))
 			WHERE id = (
-					SELECT id FROM river_job WHERE queue = $1 AND state = 'available'
+					SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 					ORDER BY priority, scheduled_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
 				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,
