@@ -47,6 +47,7 @@ func postgresMessages() messageStatements {
 		resolveResend: `
 			UPDATE river_job SET
 				queue = 'messaging_' || CAST($1 AS TEXT),
+				max_attempts = LEAST(32767, attempt + ` + attemptsOfResend + `),
 				metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(` + setByResend + `,` + endDoubtOnPostgres + `)
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')

@@ -81,6 +81,7 @@ func sqliteMessages() messageStatements {
 		resolveResend: `
 			UPDATE river_job SET
 				queue = 'messaging_' || ?1,
+				max_attempts = MIN(32767, attempt + ` + attemptsOfResend + `),
 				metadata = jsonb_patch(metadata, json_object('cancel_attempted_at', NULL, ` + setByResend + `,` + endDoubtOnSQLite + `))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')

@@ -94,6 +94,9 @@ const (
 	hasNoOutcome = `COALESCE(metadata->>'ends_as', '') = ''`
 )
 
+// attemptsOfResend is how many attempts River grants a message that is resent: the most that Insert grants a new one, which the attempts before used up.
+const attemptsOfResend = `1100` // mostAttempts and spareAttempts
+
 // The reasons of messages that a person decided about keep the reason before.
 const (
 	reasonOfDrop = `
