@@ -214,6 +214,20 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
+// stateError is an error of PostgreSQL by a driver other than pgx.
+type stateError string
+
+func (e stateError) Error() string { return "relation does not exist" }
+
+func (e stateError) SQLState() string { return string(e) }
+
+func TestErrorsOfOtherDriversMatchErrNotMigrated(t *testing.T) {
+	t.Parallel()
+	assert.ErrorIs(t, explain(stateError("42P01")), ErrNotMigrated)
+	assert.ErrorIs(t, explain(stateError("3F000")), ErrNotMigrated)
+	assert.NotErrorIs(t, explain(stateError("23505")), ErrNotMigrated)
+}
+
 // Without a mark no request begins.
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
