@@ -417,6 +417,10 @@ func TestResultOfLookup(t *testing.T) {
 	assert.Equal(t, rivertype.JobStateDiscarded, last.state)
 	assert.Equal(t, "HTTP 503; then no message with this reference ID is listed", last.reason)
 
+	newer := fmt.Errorf("%w: a", messaging.ErrUnknownKey)
+	assert.Equal(t, rivertype.JobStateScheduled, o.resultOfLookup(after(24*time.Hour), newer).state, "an updated process may read it")
+	assert.Equal(t, rivertype.JobStateDiscarded, o.resultOfLookup(after(25*time.Hour), newer).state)
+
 	failed := o.resultOfLookup(after(15*time.Minute), errors.New("HTTP 500"))
 	assert.Equal(t, "HTTP 503; then HTTP 500", failed.facts[keyReason], "a lookup that failed is quoted")
 }
