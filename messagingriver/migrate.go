@@ -20,13 +20,20 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if err := o.database.migrate(ctx, o.options.Schema, o.options.Logger); err != nil {
 		return err
 	}
-	if err := o.database.execOn(ctx, o.database.executor, indexContent); err != nil {
-		return err
+	for _, index := range o.database.indexes() {
+		if err := o.database.execOn(ctx, o.database.executor, index); err != nil {
+			return err
+		}
 	}
-	if o.database.isPostgres {
-		return nil
+	return nil
+}
+
+// indexes returns the statements that create the outbox's indexes.
+func (d *database) indexes() []string {
+	if d.isPostgres {
+		return []string{indexContent, indexLate}
 	}
-	return o.database.execOn(ctx, o.database.executor, indexReference)
+	return []string{indexContent, indexLate, indexReference}
 }
 
 // createSchema creates the schema of River's tables on PostgreSQL unless it exists. PostgreSQL would refuse CREATE SCHEMA IF NOT EXISTS to a role

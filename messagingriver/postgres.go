@@ -8,10 +8,10 @@ const (
 	//   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and
 	//     its facts together.
 	//   - An unknown verdict. isUnknownOnPostgres and isUnsentOnPostgres ask about it, too.
-	isRescuedInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
+	isRescuedInDoubtOnPostgres = `(metadata ? 'river:rescue_count'
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 	// isUnknownOnPostgres holds for a message that an attempt may have sent, if no worker has it.
-	isUnknownOnPostgres = `(metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubtOnPostgres + `)`
+	isUnknownOnPostgres = `(metadata @> '{"verdict": "unknown"}' OR ` + isRescuedInDoubtOnPostgres + `)`
 	// isUnsentOnPostgres holds for a message that no attempt may have sent, if it waits.
 	isUnsentOnPostgres = `(` + isKnown + ` AND NOT ` + isRescuedInDoubtOnPostgres + `)`
 )
@@ -19,7 +19,8 @@ const (
 // endDoubtOnPostgres is the member of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
 const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', '')`
 
-// postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
+// postgresStatements returns the statements for PostgreSQL. Conditions with @> and ? use River's indexes of arguments and
+// metadata.
 func postgresStatements() statements {
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,

@@ -67,6 +67,7 @@ const (
 	countUnreported   = `SELECT COUNT(*) FROM river_job WHERE queue = 'messaging_outcomes' AND ` + isWaitingOrRunning + ` AND metadata->'failures' IS NOT NULL`
 	deleteOutcomeJobs = `DELETE FROM river_job WHERE kind = 'messaging_outcome' AND state = 'completed'`
 	indexContent      = `CREATE INDEX IF NOT EXISTS messaging_content ON river_job (id) WHERE ` + hasContent
+	indexLate         = `CREATE INDEX IF NOT EXISTS messaging_late ON river_job (id) WHERE ` + isLate
 	indexReference    = `CREATE INDEX IF NOT EXISTS messaging_reference ON river_job (args->>'reference')` // River has one on PostgreSQL
 )
 
@@ -82,6 +83,8 @@ const (
 	isWaitingOrRunning = `state IN ('available', 'scheduled', 'retryable', 'running')`
 	// hasContent holds for a message that was accepted and still has its content.
 	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
+	// isLate holds for a message that ended unsent before its outcome was recorded as accepted, or before it was resolved as Sent.
+	isLate = `kind = 'messaging' AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.
 	wasSent = `(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)`
 	// isNotGivenUp holds unless a person resolved the message as NotSent. Its program may have sent a fallback, so it is never sent again.
