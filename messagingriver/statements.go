@@ -97,8 +97,9 @@ const (
 	hasNoOutcome = `COALESCE(metadata->>'ends_as', '') = ''`
 )
 
-// attemptsOfResend is how many attempts River grants a message that is resent: the most that Insert grants a new one, which the attempts before used up.
-const attemptsOfResend = `1100` // mostAttempts and spareAttempts
+// attemptsOfResend is how many more attempts River grants a message that is resent: the most that Insert grants a new one, which are mostAttempts
+// and spareAttempts.
+const attemptsOfResend = `1100`
 
 // The reasons of messages that a person decided about keep the reason before.
 const (
