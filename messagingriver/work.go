@@ -211,10 +211,9 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 // resultAfter returns what follows for a job from the ruling on an attempt. A message that was resolved as Sent meanwhile is completed.
 func (o *Outbox[TTx]) resultAfter(ctx context.Context, a *attempt, rule ruling, receipt messaging.Receipt) result {
 	var r result
-	switch {
-	case rule.action == actionComplete:
+	if rule.action == actionComplete {
 		r = acceptedResult(receipt)
-	default:
+	} else {
 		r = a.resultOf(rule, o.options.SettleFor)
 		isLast := a.progress.hasEntered() || r.isFinal() // another attempt would notice that the message was resolved
 		if isLast && o.isResolvedSent(ctx, a.job) {      // such as by a delivery report that came before the response
