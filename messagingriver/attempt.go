@@ -74,7 +74,7 @@ var ErrExpired = errors.New("the message has expired")
 var (
 	errClaimOld  = errors.New("the claim is too old")
 	errAbandoned = errors.New("the attempt was abandoned before its request")
-	errJobLost   = errors.New("the job was given to another worker, or the message was resolved as sent")
+	errJobLost   = errors.New("the job was given to another worker, its queue was paused, or the message was resolved as sent")
 	errHalted    = errors.New("the channel was just paused")
 	// errUnconfirmed is matched if the database could not be asked.
 	errUnconfirmed = errors.New("the database did not confirm that the request may begin")

@@ -417,23 +417,44 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// pauseAsEarlierVersion starts and stops an outbox and pauses its SMS as an earlier version did, without a count of probes and a time.
+func pauseAsEarlierVersion(t test, r rig) {
+	t.Helper()
+	stop := r.start(t)
+	row := "SELECT COUNT(*) FROM QUEUES WHERE name = 'messaging_sms'"
+	require.Eventually(t, func() bool { return r.number(t, row) == 1 }, patience, 10*time.Millisecond)
+	stop()
+	if t.isPostgres {
+		r.exec(t, `UPDATE QUEUES SET paused_at = now(), metadata = jsonb_build_object('pause', jsonb_build_object(
+			'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', 'earlier')) WHERE name = 'messaging_sms'`)
+		return
+	}
+	r.exec(t, `UPDATE QUEUES SET paused_at = '2026-01-01 00:00:00.000',
+		metadata = jsonb('{"pause": {"at": "2026-01-01 00:00:00.000", "cause": "earlier"}}') WHERE name = 'messaging_sms'`)
+}
+
+// River makes a message available up to 5 seconds before it is due, but it does not probe before.
+func TestProbeIsNotSentBeforeItIsDue(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		pauseAsEarlierVersion(t, r)
+		due := time.Now().Add(8 * time.Second)
+		r.insert(t, messagingriver.InsertOptions{At: due}, text("a"))
+		r.start(t)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, patience, 20*time.Millisecond)
+		require.False(t, time.Now().Before(due))
+	})
+}
+
 // A pause that an earlier version recorded, without a count of probes and a time, is probed.
 func TestPauseOfAnEarlierVersionIsProbed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
-		stop := r.start(t)
-		row := "SELECT COUNT(*) FROM QUEUES WHERE name = 'messaging_sms'"
-		require.Eventually(t, func() bool { return r.number(t, row) == 1 }, patience, 10*time.Millisecond)
-		stop()
-		if t.isPostgres {
-			r.exec(t, `UPDATE QUEUES SET paused_at = now(), metadata = jsonb_build_object('pause', jsonb_build_object(
-				'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', 'earlier')) WHERE name = 'messaging_sms'`)
-		} else {
-			r.exec(t, `UPDATE QUEUES SET paused_at = '2026-01-01 00:00:00.000',
-				metadata = jsonb('{"pause": {"at": "2026-01-01 00:00:00.000", "cause": "earlier"}}') WHERE name = 'messaging_sms'`)
-		}
+		pauseAsEarlierVersion(t, r)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		probes := "SELECT COUNT(*) FROM JOBS WHERE queue LIKE 'messaging_sms%' AND state = 'completed'"

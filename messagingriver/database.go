@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river/riverdriver"
 )
 
@@ -155,11 +154,18 @@ func explain(err error) error {
 	return fmt.Errorf("messagingriver: %w", err)
 }
 
+// sqlStateError is an error of PostgreSQL by any driver.
+type sqlStateError interface {
+	error
+	SQLState() string
+}
+
 // isMissingTable reports whether a statement failed because a table does not exist, or its schema.
 func isMissingTable(err error) bool {
 	const undefinedTable, undefinedSchema = "42P01", "3F000"
-	if refusal, isPostgres := errors.AsType[*pgconn.PgError](err); isPostgres {
-		return refusal.Code == undefinedTable || refusal.Code == undefinedSchema
+	if refusal, isPostgres := errors.AsType[sqlStateError](err); isPostgres {
+		code := refusal.SQLState()
+		return code == undefinedTable || code == undefinedSchema
 	}
 	return strings.Contains(err.Error(), "no such table") // each driver of SQLite has an error type of its own
 }

@@ -214,6 +214,20 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
+// stateError is an error of PostgreSQL by a driver other than pgx.
+type stateError string
+
+func (e stateError) Error() string { return "relation does not exist" }
+
+func (e stateError) SQLState() string { return string(e) }
+
+func TestErrorsOfOtherDriversMatchErrNotMigrated(t *testing.T) {
+	t.Parallel()
+	assert.ErrorIs(t, explain(stateError("42P01")), ErrNotMigrated)
+	assert.ErrorIs(t, explain(stateError("3F000")), ErrNotMigrated)
+	assert.NotErrorIs(t, explain(stateError("23505")), ErrNotMigrated)
+}
+
 // Without a mark no request begins.
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
@@ -402,6 +416,10 @@ func TestResultOfLookup(t *testing.T) {
 	last := o.resultOfLookup(after(15*time.Minute), notListed)
 	assert.Equal(t, rivertype.JobStateDiscarded, last.state)
 	assert.Equal(t, "HTTP 503; then no message with this reference ID is listed", last.reason)
+
+	newer := fmt.Errorf("%w: a", messaging.ErrUnknownKey)
+	assert.Equal(t, rivertype.JobStateScheduled, o.resultOfLookup(after(24*time.Hour), newer).state, "an updated process may read it")
+	assert.Equal(t, rivertype.JobStateDiscarded, o.resultOfLookup(after(25*time.Hour), newer).state)
 
 	failed := o.resultOfLookup(after(15*time.Minute), errors.New("HTTP 500"))
 	assert.Equal(t, "HTTP 503; then HTTP 500", failed.facts[keyReason], "a lookup that failed is quoted")

@@ -10,11 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
 )
 
 // doubtCase is the metadata of a message, and whether it leaves the message in doubt.
@@ -100,6 +103,46 @@ func TestDoubtInGoAndOnSQLite(t *testing.T) {
 	})
 }
 
+// The statements of the maintenance read the few messages that they change, and not each one that waits or was cancelled. Migrate adds the indexes
+// to a database of an earlier version.
+func TestMaintenanceUsesIndexes(t *testing.T) {
+	t.Parallel()
+	pool := postgresPool(t)
+	schema := "indexes_" + strings.ToLower(rand.Text())
+	client, err := messaging.NewClient("http://127.0.0.1:1", messaging.WithToken("token"))
+	require.NoError(t, err)
+	o, err := NewPostgres(pool, client, Options{Schema: schema})
+	require.NoError(t, err)
+	require.NoError(t, o.Migrate(t.Context()))
+	t.Cleanup(func() { _, _ = pool.Exec(context.WithoutCancel(t.Context()), "DROP SCHEMA "+schema+" CASCADE") })
+	qualify := o.database.qualify
+	for _, statement := range []string{
+		"DROP INDEX " + schema + ".messaging_late",
+		qualify(`INSERT INTO river_job (kind, queue, args, max_attempts, state, finalized_at, metadata)
+			SELECT 'messaging', 'messaging_sms', '{"message": {}}', 25, 'cancelled', now(), '{"verdict": "refused"}' FROM generate_series(1, 4000)`),
+		qualify(`INSERT INTO river_job (kind, queue, args, max_attempts, state, metadata)
+			SELECT 'messaging', 'messaging_sms', '{"message": {}}', 25, 'available', '{}' FROM generate_series(1, 4000)`),
+		qualify("ANALYZE river_job"),
+	} {
+		_, err := pool.Exec(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	require.NoError(t, o.Migrate(t.Context()))
+	for index, statements := range map[string][]string{
+		"river_job_metadata_index": {o.database.statements.moveInDoubt, o.database.statements.reviveCancelled},
+		"messaging_late":           {"SELECT * FROM river_job WHERE " + isLate},
+	} {
+		for _, statement := range statements {
+			explained := qualify("EXPLAIN " + strings.ReplaceAll(statement, "$1", "'messaging_lookups'"))
+			rows, err := pool.Query(t.Context(), explained)
+			require.NoError(t, err)
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			assert.Contains(t, strings.Join(plan, "\n"), index)
+		}
+	}
+}
+
 // The mark of a job is that of one attempt. If another attempt on the job is in the same statement, it has no mark.
 func TestStatementWritesOneMarkForAJob(t *testing.T) {
 	t.Parallel()
@@ -108,7 +151,8 @@ func TestStatementWritesOneMarkForAJob(t *testing.T) {
 	d := newDatabase(nil, riverpgxv5.New(pool).GetExecutor(), true, schema)
 	for _, statement := range []string{
 		"CREATE SCHEMA " + schema,
-		"CREATE TABLE river_job (id BIGINT PRIMARY KEY, state TEXT, attempted_at TIMESTAMPTZ, metadata JSONB)",
+		"CREATE TABLE river_job (id BIGINT PRIMARY KEY, state TEXT, attempted_at TIMESTAMPTZ, metadata JSONB, queue TEXT DEFAULT 'messaging_sms')",
+		"CREATE TABLE river_queue (name TEXT PRIMARY KEY, paused_at TIMESTAMPTZ)",
 		"INSERT INTO river_job VALUES (1, 'running', '2026-05-01T09:00:00Z', '{}'), (2, 'running', '2026-05-01T09:00:00Z', '{}')",
 	} {
 		require.NoError(t, d.exec(t.Context(), statement))

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// haltLength is longer than River takes to learn of a pause: without notifications, it asks for pauses every 2 seconds.
+// haltLength is longer than River takes to learn of a pause: without notifications, it asks for pauses every 2 seconds. If a connection of
+// PostgreSQL breaks and a notification is lost, River asks a minute later. Until then the next mark that PostgreSQL refuses begins another halt.
 const haltLength = 3 * time.Second
 
-// halt keeps this process from beginning requests on a channel that it pauses. River learns of the pause up to two seconds later,
-// and hands out messages until then.
+// halt keeps this process from beginning requests on a paused channel until River has learned of the pause. River hands out messages until then.
 type halt struct {
 	endsAt atomic.Int64 // as uptime
 }

@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -74,7 +75,7 @@ func (o *Outbox[TTx]) makeLookup(ctx context.Context, job *river.Job[messageArgs
 	}
 	message, err := o.channels[job.Args.Channel].decode(job.Args.Message)
 	if errors.Is(err, messaging.ErrUnknownKey) {
-		return lookupResult(time.Minute, "the outcome is unknown, and "+reasonUnknownKey+err.Error())
+		return o.resultOfLookup(d, fmt.Errorf("the outcome is unknown, and %s%w", reasonUnknownKey, err))
 	}
 	if err != nil {
 		const reason = "the outcome is unknown, and the job holds no message that this version can read"

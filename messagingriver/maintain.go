@@ -76,7 +76,7 @@ func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
 // they were resolved as Sent. It begins no further one after statementTimeout; the next run of the maintenance goes on.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
-		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
+		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(isLate) // with the condition of its index
 	found, err := o.database.list(ctx, params)
 	if err != nil {
 		return err

@@ -61,10 +61,10 @@ const (
 	markWritten
 )
 
-// allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
-// resolved as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
+// allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job, the message was not
+// resolved as Sent and its queue is not paused. The database commits the mark before the request, so a rescued job without a mark was not sent.
 func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
-	m := &mark{job: a.job.ID, attemptedAt: *a.job.AttemptedAt, token: a.token}
+	m := &mark{job: a.job.ID, attemptedAt: *a.job.AttemptedAt, queue: queueOf(a.job.Args.Channel), token: a.token}
 	if err := r.marks.do(ctx, m, r.write); err != nil {
 		if a.mark == markNone {
 			a.mark = markUncertain
@@ -72,6 +72,9 @@ func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
 		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
 	if !m.isWritten {
+		if m.isPaused { // and River has not told this process yet
+			a.channel.halt.begin()
+		}
 		if a.mark == markWritten { // by an earlier statement, for a request that the client repeats
 			a.mark = markNone
 		}
@@ -85,11 +88,14 @@ func (r markRules) allowRequest(ctx context.Context, a *attempt) error {
 type mark struct {
 	job         int64
 	attemptedAt time.Time // tells the attempt from other attempts on the job
+	queue       string    // of the channel
 	token       string
 	isWritten   bool // the database has written the mark
+	isPaused    bool // the queue is paused
 }
 
-// write writes marks in one statement. It leaves out the marks of attempts that have lost their jobs.
+// write writes marks in one statement. It leaves out the marks of attempts that have lost their jobs, or whose queue is paused: River may hear of a
+// pause a minute late, if its connection breaks.
 func (r markRules) write(ctx context.Context, marks []*mark) error {
 	jobs := make([]int64, len(marks))
 	times := make([]time.Time, len(marks))
@@ -102,11 +108,13 @@ func (r markRules) write(ctx context.Context, marks []*mark) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
 	defer cancel()
 	var written []string // the tokens
-	if _, err := r.db.scan(ctx, r.db.executor, []any{&written}, r.db.statements.writeMarks, jobs, times, tokens); err != nil {
+	var paused []string  // queues
+	if _, err := r.db.scan(ctx, r.db.executor, []any{&written, &paused}, r.db.statements.writeMarks, jobs, times, tokens); err != nil {
 		return err
 	}
 	for _, m := range marks {
 		m.isWritten = slices.Contains(written, m.token)
+		m.isPaused = slices.Contains(paused, m.queue)
 	}
 	return nil
 }

@@ -19,10 +19,7 @@ var ErrNotMigrated = errors.New("messagingriver: the database has no outbox yet:
 // it in one process at a time.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if !o.database.isPostgres {
-		if err := o.migrate(ctx); err != nil {
-			return err
-		}
-		return o.database.execOn(ctx, o.database.executor, indexReference)
+		return o.migrate(ctx)
 	}
 	return o.whileLocked(ctx, func() error {
 		if err := o.createSchema(ctx); err != nil {
@@ -32,12 +29,25 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	})
 }
 
-// migrate creates or updates River's tables, and adds the index that both databases need.
+// migrate creates or updates River's tables, and adds the outbox's indexes.
 func (o *Outbox[TTx]) migrate(ctx context.Context) error {
 	if err := o.database.migrate(ctx, o.options.Schema, o.options.Logger); err != nil {
 		return err
 	}
-	return o.database.execOn(ctx, o.database.executor, indexContent)
+	for _, index := range o.database.indexes() {
+		if err := o.database.execOn(ctx, o.database.executor, index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexes returns the statements that create the outbox's indexes.
+func (d *database) indexes() []string {
+	if d.isPostgres {
+		return []string{indexContent, indexLate}
+	}
+	return []string{indexContent, indexLate, indexReference}
 }
 
 // migrationPoll is the time between two attempts to get the lock of the migration. A process that waited in PostgreSQL would block statements of

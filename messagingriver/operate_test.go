@@ -37,6 +37,30 @@ func TestDroppedMessageIsNotDroppedAgain(t *testing.T) {
 }
 
 // A message that has expired would only be cancelled again, and OnOutcome called again.
+// A message that is resent has as many attempts as a new one, although River counts those before. River would discard it before its last attempt,
+// and OnOutcome would not be called.
+func TestResendGrantsAttempts(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		got := new(outcomes)
+		options := quick()
+		options.OnOutcome = got.add
+		client := newClient(t, messagingtest.NewServer(t), messaging.WithGuard(func(context.Context, messaging.Outgoing) error { panic("a mistake") }))
+		r := t.newRig(t, client, options)
+		r.insert(t, messagingriver.InsertOptions{MaxAttempts: 2}, text("a"), text("b"))
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at, attempt = max_attempts - 1")
+		r.exec(t, "UPDATE JOBS SET attempt = 32000, max_attempts = 32001 WHERE args->>'reference' = 'b'")
+		for _, reference := range []string{"a", "b"} {
+			resolved, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey(reference))
+			require.NoError(t, err)
+			require.Equal(t, 1, resolved)
+		}
+		require.Equal(t, 32767, r.number(t, "SELECT max_attempts FROM JOBS WHERE args->>'reference' = 'b'"), "the most that a column holds")
+		r.start(t)
+		require.Equal(t, discarded, got.await(t, "a").State)
+	})
+}
+
 func TestResendLeavesAnExpiredMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

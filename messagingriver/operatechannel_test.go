@@ -14,6 +14,9 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
+// haltLength is how long a process begins no request on a channel whose pause it has met.
+const haltLength = 3 * time.Second
+
 // statusOfSMS returns the status of the channel "sms".
 func statusOfSMS(t testing.TB, r rig) messagingriver.ChannelStatus {
 	t.Helper()
@@ -54,6 +57,35 @@ func TestPauseChannel(t *testing.T) {
 		require.NoError(t, r.PauseChannel(t.Context(), "sms"))
 		r.resume(t, "messaging_sms")
 		require.False(t, statusOfSMS(t, r).Paused, "River UI ends it, too")
+	})
+}
+
+// On PostgreSQL a pause holds at once, even if River misses its notification because its connection broke: River would ask a minute later.
+func TestPauseHoldsWithoutItsNotification(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		if !t.isPostgres {
+			t.Skip("SQLite has no notifications")
+		}
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 20})
+		r.start(t)
+		r.insert(t, messagingriver.InsertOptions{}, texts("earlier", 100)...)
+		require.Eventually(t, func() bool { return len(service.Sent()) > 0 }, patience, time.Millisecond)
+		r.exec(t, "UPDATE QUEUES SET paused_at = now() WHERE name = 'messaging_sms'")
+		time.Sleep(time.Second) // requests that have begun end
+		sent := len(service.Sent())
+		require.Less(t, sent, 100)
+		r.insert(t, messagingriver.InsertOptions{}, text("later"), chat("of another channel"))
+		await(t, r, "of another channel", completed)
+		time.Sleep(2 * haltLength)
+		require.Equal(t, sent+1, len(service.Sent())) //nolint:testifylint // Len would print every message
+		require.Zero(t, countOf(t, r, discarded))
+		require.Equal(t, "the channel was just paused", show(t, r, "later").Reason)
+
+		require.NoError(t, r.ResumeChannel(t.Context(), "sms"))
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 102 }, patience, 20*time.Millisecond)
+		require.Equal(t, 102, len(service.Sent())) //nolint:testifylint // likewise
 	})
 }
 

@@ -8,10 +8,10 @@ const (
 	//   - A mark without an outcome, and no rescue. A worker has the job, and its request may be under way: River writes the end of an attempt and
 	//     its facts together.
 	//   - An unknown verdict. isUnknownOnPostgres and isUnsentOnPostgres ask about it, too.
-	isRescuedInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
+	isRescuedInDoubtOnPostgres = `(metadata ? 'river:rescue_count'
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 	// isUnknownOnPostgres holds for a message that an attempt may have sent, if no worker has it.
-	isUnknownOnPostgres = `(metadata->>'verdict' = 'unknown' OR ` + isRescuedInDoubtOnPostgres + `)`
+	isUnknownOnPostgres = `(metadata @> '{"verdict": "unknown"}' OR ` + isRescuedInDoubtOnPostgres + `)`
 	// isUnsentOnPostgres holds for a message that no attempt may have sent, if it waits.
 	isUnsentOnPostgres = `(` + isKnown + ` AND NOT ` + isRescuedInDoubtOnPostgres + `)`
 )
@@ -19,7 +19,8 @@ const (
 // endDoubtOnPostgres is the member of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
 const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', '')`
 
-// postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
+// postgresStatements returns the statements for PostgreSQL. Conditions with @> and ? use River's indexes of arguments and
+// metadata.
 func postgresStatements() statements {
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
@@ -47,6 +48,7 @@ func postgresMessages() messageStatements {
 		resolveResend: `
 			UPDATE river_job SET
 				queue = 'messaging_' || CAST($1 AS TEXT),
+				max_attempts = LEAST(32767, attempt + ` + attemptsOfResend + `),
 				metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(` + setByResend + `,` + endDoubtOnPostgres + `)
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
@@ -94,6 +96,7 @@ func postgresMessages() messageStatements {
 			UPDATE river_job SET args = args - 'message'
 			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
 		withReference: `args @> jsonb_build_object('reference', CAST(@reference AS TEXT))`,
+		// It begins no request of a paused queue. An attempt that has begun one may repeat it.
 		writeMarks: `
 			WITH attempt AS (
 				SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
@@ -102,9 +105,13 @@ func postgresMessages() messageStatements {
 					metadata = metadata || jsonb_build_object('begun', attempt.token, 'begun_at', clock_timestamp())
 				FROM attempt
 				WHERE job.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
+					AND (metadata->>'begun' = attempt.token
+						OR NOT EXISTS (SELECT 1 FROM river_queue WHERE name = job.queue AND paused_at IS NOT NULL))
 				RETURNING attempt.token
 			)
-			SELECT COALESCE(array_agg(token), '{}') FROM marked`,
+			SELECT
+				(SELECT COALESCE(array_agg(token), '{}') FROM marked),
+				(SELECT COALESCE(array_agg(name), '{}') FROM river_queue WHERE paused_at IS NOT NULL)`,
 		messageCount:     countPostgresMessages(isAny),
 		openMessageCount: countPostgresMessages(isOpen),
 	}
@@ -196,7 +203,7 @@ func postgresProbes() probeStatements {
 		chooseProbe: `
 			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))
 			WHERE id = (
-					SELECT id FROM river_job WHERE queue = $1 AND state = 'available'
+					SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 					ORDER BY priority, scheduled_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
 				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,

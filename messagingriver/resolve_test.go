@@ -107,6 +107,32 @@ func TestResolveSentBeforeTheRequest(t *testing.T) {
 	})
 }
 
+// A message that is resolved before a guard denies it is completed. OnOutcome does not hear that it was cancelled.
+func TestResolveSentBeforeAGuardDenies(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		continues := make(chan struct{})
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			<-continues
+			return messaging.ErrDenied
+		}))
+		got := new(outcomes)
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, client, options)
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		r.start(t)
+		await(t, r, "a", running)
+		resolveSent(t, r, chatKey("a"))
+		close(continues)
+		outcome := got.await(t, "a")
+		require.Equal(t, completed, outcome.State)
+		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.Empty(t, service.Sent())
+	})
+}
+
 // A lookup that does not find the message does not discard it.
 func TestResolveSentDuringALookup(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,7 @@ func (f *failure) ruleOnStop() ruling {
 		return ruling{action: actionCancel, channel: effectNone}
 	case errClaimOld, errAbandoned, errJobLost: // another attempt may have the job
 		return snooze(0)
-	case errHalted: // this process paused the channel while the attempt was under way
+	case errHalted: // the channel was paused while the attempt was under way
 		return snooze(haltLength)
 	default: // errUnconfirmed: the database may be back soon
 		return snooze(f.wait)

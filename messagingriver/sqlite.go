@@ -81,6 +81,7 @@ func sqliteMessages() messageStatements {
 		resolveResend: `
 			UPDATE river_job SET
 				queue = 'messaging_' || ?1,
+				max_attempts = MIN(32767, attempt + ` + attemptsOfResend + `),
 				metadata = jsonb_patch(metadata, json_object('cancel_attempted_at', NULL, ` + setByResend + `,` + endDoubtOnSQLite + `))
 			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND ` + isNotGivenUp + ` AND args->'message' IS NOT NULL
 				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
@@ -205,7 +206,7 @@ func sqliteProbes() probeStatements {
 		chooseProbe: `
 			UPDATE river_job SET queue = ?2, scheduled_at = datetime('now', 'subsec', format('+%.3f seconds', ?3))
 			WHERE id = (
-					SELECT id FROM river_job WHERE queue = ?1 AND state = 'available'
+					SELECT id FROM river_job WHERE queue = ?1 AND state = 'available' AND scheduled_at <= datetime('now', 'subsec')
 					ORDER BY priority, scheduled_at, id LIMIT 1)
 				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = ?2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,

@@ -23,7 +23,7 @@ type messageStatements struct {
 	completeLate     string // job; completes a message that was recorded as accepted late; returns 1
 	deleteContent    string // deletes the content of 1,000 messages that were accepted
 	withReference    string // a condition of River's list, with the parameter @reference
-	writeMarks       string // on PostgreSQL alone: IDs, times and tokens of attempts; returns the tokens that were written
+	writeMarks       string // on PostgreSQL alone: IDs, times and tokens of attempts; returns the tokens that were written, and the paused queues
 	messageCount     string // returns a JSON array of messageCount
 	openMessageCount string // like messageCount, without completed and cancelled messages
 }
@@ -67,6 +67,7 @@ const (
 	countUnreported   = `SELECT COUNT(*) FROM river_job WHERE queue = 'messaging_outcomes' AND ` + isWaitingOrRunning + ` AND metadata->'failures' IS NOT NULL`
 	deleteOutcomeJobs = `DELETE FROM river_job WHERE kind = 'messaging_outcome' AND state = 'completed'`
 	indexContent      = `CREATE INDEX IF NOT EXISTS messaging_content ON river_job (id) WHERE ` + hasContent
+	indexLate         = `CREATE INDEX IF NOT EXISTS messaging_late ON river_job (id) WHERE ` + isLate
 	indexReference    = `CREATE INDEX IF NOT EXISTS messaging_reference ON river_job (args->>'reference')` // River has one on PostgreSQL
 )
 
@@ -82,6 +83,8 @@ const (
 	isWaitingOrRunning = `state IN ('available', 'scheduled', 'retryable', 'running')`
 	// hasContent holds for a message that was accepted and still has its content.
 	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
+	// isLate holds for a message that ended unsent before its outcome was recorded as accepted, or before it was resolved as Sent.
+	isLate = `kind = 'messaging' AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.
 	wasSent = `(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)`
 	// isNotGivenUp holds unless a person resolved the message as NotSent. Its program may have sent a fallback, so it is never sent again.
@@ -93,6 +96,10 @@ const (
 	// hasNoOutcome holds unless the message has its outcome, and its job waits only until the call of OnOutcome can be enqueued.
 	hasNoOutcome = `COALESCE(metadata->>'ends_as', '') = ''`
 )
+
+// attemptsOfResend is how many more attempts River grants a message that is resent: the most that Insert grants a new one, which are mostAttempts
+// and spareAttempts.
+const attemptsOfResend = `1100`
 
 // The reasons of messages that a person decided about keep the reason before.
 const (

@@ -346,6 +346,14 @@ func TestLookupLeavesANewerMessage(t *testing.T) {
 		require.Contains(t, record.Reason, "a worker of another version can read the message")
 		require.NotContains(t, record.Reason, "639171234567")
 		require.Empty(t, service.Sent())
+
+		longAgo := time.Now().Add(-25 * time.Hour).UTC().Format(time.RFC3339Nano)
+		merge := "jsonb_patch(metadata, '{\"unknown_since\": \"" + longAgo + "\"}')"
+		if t.isPostgres {
+			merge = "metadata || '{\"unknown_since\": \"" + longAgo + "\"}'"
+		}
+		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = created_at, metadata = "+merge)
+		await(t, r, "a", discarded)
 	})
 }
 

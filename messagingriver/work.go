@@ -194,7 +194,7 @@ func (a *attempt) isFailedProbe(rule ruling) bool {
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
 func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	age := uptime() - a.claimedAt
-	if age < maxClaimAge { // another attempt has the job
+	if age < maxClaimAge { // another attempt has the job, or its queue is paused: then the next attempt is halted
 		return lostResult(0)
 	}
 	reason := fmt.Sprintf("no request could begin within %v: a guard, the rate limit or the process took longer", maxClaimAge)
@@ -208,16 +208,17 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// resultAfter returns what follows for a job from the ruling on an attempt. A message that was resolved as Sent during its request is completed.
+// resultAfter returns what follows for a job from the ruling on an attempt. A message that was resolved as Sent meanwhile is completed.
 func (o *Outbox[TTx]) resultAfter(ctx context.Context, a *attempt, rule ruling, receipt messaging.Receipt) result {
 	var r result
-	switch {
-	case rule.action == actionComplete:
+	if rule.action == actionComplete {
 		r = acceptedResult(receipt)
-	case a.progress.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
-		r = resolvedResult()
-	default:
+	} else {
 		r = a.resultOf(rule, o.options.SettleFor)
+		isLast := a.progress.hasEntered() || r.isFinal() // another attempt would notice that the message was resolved
+		if isLast && o.isResolvedSent(ctx, a.job) {      // such as by a delivery report that came before the response
+			r = resolvedResult()
+		}
 	}
 	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
 		a.settleMark(r.facts)

@@ -30,6 +30,8 @@ type comparison struct {
 	Listed int `json:"listed"`
 
 	isLookedUp bool
+	// isSentAgain reports whether a worker has the SMS, and it is sent again if that worker died.
+	isSentAgain bool
 	// isNew reports whether the SMS was completed so late that the listing may not have it yet.
 	isNew bool
 }
@@ -46,6 +48,8 @@ func (c comparison) differs() bool {
 		return false
 	case c.State == rivertype.JobStateCompleted:
 		return c.Listed != 1
+	case c.isSentAgain: // no request of its worker has begun, so another one sent it: after the backup that was restored
+		return c.Listed > 0
 	case c.State == rivertype.JobStateRunning, c.isLookedUp:
 		return c.Listed > 1
 	default:
@@ -102,7 +106,8 @@ const auditHelp = `Compare the SMS of a period with what the service lists. It c
   is completed; times listed: 0     the outbox says that it went out, but the service does not list it
   is completed; times listed: 2     it was sent twice
   is available; times listed: 1     it waits, but was sent already: resolve it with "outbox resolve sent", or it is sent twice.
-                                    Likewise scheduled, retryable, pending, discarded and cancelled
+                                    Likewise scheduled, retryable, pending, discarded and cancelled, and on PostgreSQL running,
+                                    unless the outbox knows that its request may have begun
   is absent; times listed: 1        the outbox does not have it: it was sent after the backup that was restored, or by another
                                     program
 
@@ -271,10 +276,19 @@ func explainListing(err error) error {
 	}
 }
 
+// isSentAgainOnPostgres holds for a running SMS that is sent again if its worker died: it has no outcome, and no mark of a request without one.
+const isSentAgainOnPostgres = `state = 'running' AND COALESCE(metadata->>'verdict', '') NOT IN ('accepted', 'unknown')
+			AND COALESCE(metadata->>'begun', '') IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', ''))`
+
 // compareJobs compares the SMS of the outbox with the listing, and removes them from it.
 func (a *auditor) compareJobs(ctx context.Context, listed map[string]int) error {
+	isSentAgain := "FALSE" // on SQLite, where each rescued SMS is looked up
+	if a.db.usesPostgres() {
+		isSentAgain = isSentAgainOnPostgres
+	}
 	rows, err := a.db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at, attempted_at, finalized_at,
-			COALESCE(metadata->>'begun_at', ''), COALESCE(metadata->>'unknown_since', ''), metadata->'river:rescue_count' IS NOT NULL
+			COALESCE(metadata->>'begun_at', ''), COALESCE(metadata->>'unknown_since', ''), metadata->'river:rescue_count' IS NOT NULL,
+			`+isSentAgain+`
 		FROM JOBS WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
 	if err != nil {
 		return err
@@ -330,7 +344,7 @@ func scanSMSJob(rows *sql.Rows) (smsJob, error) {
 	var job smsJob
 	var queue, begun, unknownSince string
 	var attempted, finalized sql.NullTime
-	err := rows.Scan(&job.Reference, &job.State, &queue, &job.created, &attempted, &finalized, &begun, &unknownSince, &job.isRescued)
+	err := rows.Scan(&job.Reference, &job.State, &queue, &job.created, &attempted, &finalized, &begun, &unknownSince, &job.isRescued, &job.isSentAgain)
 	job.attempted = attempted.Time
 	job.finalized = finalized.Time
 	job.begun, _ = time.Parse(time.RFC3339Nano, begun)               // it stays zero without one

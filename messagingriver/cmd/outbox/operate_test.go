@@ -581,6 +581,17 @@ func TestInterruptedResolveSaysHowFarItGot(t *testing.T) {
 	})
 }
 
+// The runbook for a restored backup writes such a file if there are no differences.
+func TestResolveTakesAnEmptyFile(t *testing.T) {
+	onBoth(t, func(s shell) {
+		out, said := s.run(1, "resolve", "sent", "--channel", "sms", "--file", s.file("sent", ""))
+		assert.Equal(s, "sent: 0 of 0\n", out)
+		assert.Empty(s, said)
+		_, said = s.run(2, "resolve", "sent")
+		assert.Contains(s, said, "no messages are named")
+	})
+}
+
 func TestResolveReadsStandardInput(t *testing.T) {
 	references, err := selection{file: "-", stdin: strings.NewReader("a\n\n b \n")}.listed()
 	require.NoError(t, err)

@@ -283,6 +283,61 @@ func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	})
 }
 
+// A worker that waits for the rate limit, a guard or its mark has an SMS that was not sent before the backup, and is sent after it. Once River has
+// rescued its job, it is sent a second time on PostgreSQL. On SQLite it is looked up.
+func TestRestoredRunningSMSIsComparedBeforeItIsSent(t *testing.T) {
+	onBoth(t, func(s shell) {
+		backup := "backup" + strings.ToLower(rand.Text())
+		attempt := ", attempted_at = datetime('now', '-20 minutes'), attempted_by = jsonb('[\"x\"]')"
+		if s.schema != "" {
+			attempt = ", attempted_at = now() - interval '20 minutes', attempted_by = '{x}'"
+		}
+		s.run(0, "load", s.file("a.jsonl", line("waits")+"\n"+line("earlier")+"\n"+line("begun")+"\n"+line("unknown")))
+		s.exec("UPDATE JOBS SET state = 'running', attempt = 1"+attempt, "CREATE TABLE "+backup+" AS SELECT * FROM JOBS",
+			"UPDATE JOBS SET state = 'available', attempted_at = NULL, attempted_by = NULL")
+		s.work()
+		require.Len(s, s.service.Sent(), 4)
+		s.exec("DELETE FROM JOBS", "INSERT INTO JOBS SELECT * FROM "+backup)
+		s.merge("earlier", `{"begun": "A", "ended": "A", "verdict": "not sent"}`)
+		s.merge("begun", `{"begun": "B", "ended": "A", "verdict": "not sent"}`)
+		s.merge("unknown", `{"verdict": "unknown"}`)
+
+		if s.schema != "" {
+			out, _ := s.run(1, "audit")
+			assert.Equal(s, "earlier\tis running; times listed: 1\nwaits\tis running; times listed: 1\nSMS compared: 4; differences: 2\n", out)
+			out, _ = s.run(0, "resolve", "sent", "--channel", "sms", "waits", "earlier")
+			assert.Equal(s, "sent: 2 of 2\n", out)
+		}
+		out, _ := s.run(0, "audit")
+		assert.Equal(s, "SMS compared: 4; differences: 0\n", out)
+		s.work()
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4}, s.counts())
+		assert.Len(s, s.service.Sent(), 4, "nothing is sent twice")
+	})
+}
+
+func TestComparisonDiffers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		of   comparison
+		want bool
+	}{
+		{"sent once", comparison{State: rivertype.JobStateCompleted, Listed: 1}, false},
+		{"sent twice", comparison{State: rivertype.JobStateCompleted, Listed: 2}, true},
+		{"not listed", comparison{State: rivertype.JobStateCompleted}, true},
+		{"waits", comparison{State: rivertype.JobStateAvailable}, false},
+		{"waits, but was sent", comparison{State: rivertype.JobStateAvailable, Listed: 1}, true},
+		{"is being sent", comparison{State: rivertype.JobStateRunning, Listed: 1}, false},
+		{"a worker has it, but it was sent", comparison{State: rivertype.JobStateRunning, Listed: 1, isSentAgain: true}, true},
+		{"a worker has it", comparison{State: rivertype.JobStateRunning, isSentAgain: true}, false},
+		{"is looked up", comparison{State: rivertype.JobStateAvailable, Listed: 1, isLookedUp: true}, false},
+		{"is looked up, but was sent twice", comparison{State: rivertype.JobStateAvailable, Listed: 2, isLookedUp: true}, true},
+	} {
+		assert.Equal(t, tt.want, tt.of.differs(), tt.name)
+	}
+}
+
 // TestLoadNamesLinesThatRepeatAReferenceID: the second of two messages would be lost without a word.
 func TestLoadNamesLinesThatRepeatAReferenceID(t *testing.T) {
 	onBoth(t, func(s shell) {

@@ -42,7 +42,7 @@ func (s selection) keys(ctx context.Context, db database, references []string) (
 		return nil, err
 	}
 	references = append(references, listed...)
-	if len(references) == 0 {
+	if len(references) == 0 && s.file == "" { // a file may be empty
 		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
 	}
 	var keys []messagingriver.Key
