@@ -277,7 +277,7 @@ func TestClassifyUnsent(t *testing.T) {
 		{&messaging.Error{Verdict: messaging.Unknown}, false, actionRetry, effectNone},
 		{&messaging.Error{Verdict: messaging.NotSent}, false, actionSnooze, effectNone},
 	} {
-		a := new(attempt)
+		a := &attempt{metadata: new(metadata)}
 		rule := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, rule.action, "%v", tt.err)
 		assert.Equal(t, tt.channel, rule.channel, "%v", tt.err)
@@ -303,7 +303,7 @@ func TestClassifyEntered(t *testing.T) {
 		{errors.New("panic (string)"), false, actionLookUp, effectNone},
 		{context.Canceled, false, actionLookUp, effectNone},
 	} {
-		a := new(attempt)
+		a := &attempt{metadata: new(metadata)}
 		a.progress.enter()
 		rule := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, rule.action, "%v", tt.err)

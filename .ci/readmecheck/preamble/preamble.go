@@ -69,7 +69,7 @@ var (
 	respondAgain            = func(ctx context.Context, referenceID string) error { return nil }
 	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
 	forgetDay, endDay       = func() error { return nil }, func() error { return nil }
-	storePage               = func(page sms.Page) error { return nil }
+	storePage               = func(page sms.Page, from string) error { return nil }
 	save                    = func(id string) error { return nil }
 	record                  = func(referenceID string, verdict messaging.Verdict, id string) {}
 	keep                    = func(m sms.Message, err error) error { return nil }
