@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -69,9 +68,12 @@ func (f *fields) addParam(name, escaped string) {
 	f.noteRawJSON(bindings, escaped, value)
 }
 
-// makeRoom makes room for parameters, up to the limit.
+// makeRoom makes room for more parameters, up to the limit.
 func (f *fields) makeRoom(count int) {
-	f.params = slices.Grow(f.params, min(count, f.callback.receiver.maxParams))
+	room := min(count, f.callback.receiver.maxParams)
+	params := make(Params, len(f.params), len(f.params)+room)
+	copy(params, f.params)
+	f.params = params
 }
 
 // keep keeps a parameter, unless there are too many.

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -66,16 +67,25 @@ func (c *callback) receive(r *http.Request) (req request, err error) {
 	return req, nil
 }
 
-// readBody reads a body of at most limit bytes.
+// readBody reads a body of at most limit bytes. A stranger can announce any length, so a long body gets its room when its beginning has arrived.
 func readBody(r *http.Request, limit int) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
 	reader := http.MaxBytesReader(nil, r.Body, int64(limit))
 	var body bytes.Buffer
-	const most = 64 << 10 // a stranger can announce any length, so the buffer of a longer body grows while it is read
 	if r.ContentLength > 0 && r.ContentLength <= int64(limit) {
-		body.Grow(min(int(r.ContentLength), most) + bytes.MinRead)
+		const beginning = 32 << 10
+		announced := int(r.ContentLength)
+		body.Grow(min(announced, beginning) + bytes.MinRead)
+		_, err := io.CopyN(&body, reader, int64(min(announced, beginning)))
+		if errors.Is(err, io.EOF) { // it is shorter than announced
+			return body.Bytes(), nil
+		}
+		if err != nil {
+			return body.Bytes(), err
+		}
+		body.Grow(announced - body.Len() + bytes.MinRead)
 	}
 	_, err := body.ReadFrom(reader)
 	return body.Bytes(), err
