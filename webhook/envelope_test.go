@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -173,5 +174,22 @@ func TestEventOfSeveralHoldsNoOther(t *testing.T) {
 		alone, _, err := rcv.ParseChatApp2(wrap(value(one)))
 		require.NoError(t, err, name)
 		assert.Contains(t, fmt.Sprint(alone[0].Params), "Ben", "%s: one event keeps all parameters", name)
+	}
+}
+
+// The JSON of an envelope may be within a member of the body, or hold values that cannot be read.
+func TestEventOfSeveralHoldsNoOtherInAMember(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"webhook.chatapp2":{"params":{"json":["data.payload"]}}}`))
+	require.NoError(t, err)
+	const one = `{"from":"1111","type":"text","text":{"body":"one"}}`
+	for _, other := range []string{`{"from":"2222","type":"text","text":{"body":"other"}}`, `["2222", "other"]`} {
+		body := `{"x":"y","data":{"payload":{"messages":[` + one + "," + other + `]}}}`
+		messages, _, _ := hooks(webhook.WithPOST(), webhook.WithContract(names)).ParseChatApp2(post("", "", body))
+		require.NotEmpty(t, messages)
+		stored, err := json.Marshal(messages[0])
+		require.NoError(t, err)
+		assert.NotContains(t, string(stored), "2222")
+		assert.Contains(t, string(stored), "1111")
 	}
 }

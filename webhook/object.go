@@ -37,7 +37,9 @@ func objectOf(raw []byte) object {
 			break
 		}
 		if len(o) == cap(o) {
-			o = slices.Grow(o, max(usual, len(o)))
+			larger := make(object, len(o), len(o)+max(usual, len(o)))
+			copy(larger, o)
+			o = larger
 		}
 		o = append(o, member{name: name, value: raw[start:s.Pos:s.Pos]})
 	}

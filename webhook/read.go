@@ -101,7 +101,8 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 	if len(events) > maxEvents { // one change can hold many preferences
 		return nil, f.callback.refuse(ErrTooLarge)
 	}
-	if len(events)-before > 1 {
+	isAlone := len(events)-before <= 1 && d.envelope.malformed == 0
+	if !isAlone {
 		f.condense(&d.envelope)
 	}
 	return events, err
@@ -112,18 +113,21 @@ func (f *fields) appendEvents(events []event) ([]event, error) {
 func (f *fields) condense(e *envelope) {
 	for i := range f.params {
 		p := &f.params[i]
-		isMember := i >= f.outer && isEnvelopeMember(p)
-		isParam := strings.TrimSpace(p.Value) == string(e.raw)
-		if isParam || e.origin == originBody && isMember {
+		isInBody := e.origin == originBody && i >= f.outer
+		holdsPart := isInBody && isEnvelopeMember(p)
+		holdsAll := len(e.raw) > 0 && strings.Contains(p.Value, string(e.raw)) // perhaps among other members
+		if holdsPart || holdsAll {
 			p.Value = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(p.Value)))
 		}
 	}
 }
 
-// isEnvelopeMember reports whether a member of a JSON object holds events of an envelope, or the people who sent them.
+// isEnvelopeMember reports whether a member of a JSON object, or a value at a path in it, holds events of an envelope, or the people who sent them.
 func isEnvelopeMember(p *Param) bool {
 	names := []string{"entry", "value", "messages", "statuses", "contacts"}
-	return slices.Contains(names, p.Name) && strings.IndexAny(p.Value, "{[") == 0
+	first, _, _ := strings.Cut(p.Name, ".")
+	isNested := strings.IndexAny(p.Value, "{[") == 0
+	return isNested && slices.Contains(names, first)
 }
 
 // parse is like read, for callers without a handler: they get messages and statuses, so any other change of the platform is an error.

@@ -74,18 +74,16 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	}
 	reader := http.MaxBytesReader(nil, r.Body, int64(limit))
 	var body bytes.Buffer
-	if r.ContentLength > 0 && r.ContentLength <= int64(limit) {
-		const beginning = 32 << 10
-		announced := int(r.ContentLength)
-		body.Grow(min(announced, beginning) + bytes.MinRead)
-		_, err := io.CopyN(&body, reader, int64(min(announced, beginning)))
-		if errors.Is(err, io.EOF) { // it is shorter than announced
-			return body.Bytes(), nil
-		}
-		if err != nil {
+	const beginning = 32 << 10
+	isKnown := r.ContentLength > 0 && r.ContentLength <= int64(limit)
+	if isKnown && r.ContentLength > beginning {
+		n, err := body.ReadFrom(io.LimitReader(reader, beginning))
+		if err != nil || n < beginning {
 			return body.Bytes(), err
 		}
-		body.Grow(announced - body.Len() + bytes.MinRead)
+	}
+	if isKnown {
+		body.Grow(int(r.ContentLength) - body.Len() + bytes.MinRead)
 	}
 	_, err := body.ReadFrom(reader)
 	return body.Bytes(), err
