@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -283,6 +284,21 @@ func TestAnswerAfterTheWindow(t *testing.T) {
 	assert.Contains(t, string(sent.Body), "By Friday.")
 	_, err = c.answer(reference)
 	require.ErrorContains(t, err, "is not the reference ID of an open question", "the command is repeated")
+}
+
+// After the window, an answer that is too long for the template is refused at once. Line breaks do not count.
+func TestLongAnswerAfterTheWindow(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: questionText, ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	c.call("delivery", messagingtest.DeliveryReport{ReferenceID: c.reply().ReferenceID, Status: "failed"})
+	reference := c.waitForQuestion(questionText)
+	longest := strings.Repeat("ñ", 1024)
+	err := answerQuestion(t.Context(), c.in, reference, longest+"!", io.Discard)
+	require.ErrorContains(t, err, "nothing is sent: after the 24-hour window, an answer has at most 1024 characters, and this one has 1025")
+	assert.Equal(t, reference, c.waitForQuestion(questionText))
+	require.NoError(t, answerQuestion(t.Context(), c.in, reference, longest+"\n\n", io.Discard))
+	assert.Equal(t, "answer-"+reference, c.reply().ReferenceID)
 }
 
 // If the person may not get the answer, the command says so, and the question stays open.

@@ -27,6 +27,9 @@ const (
 // lateAnswer is the name of the template that brings an answer after the 24-hour window of chat app 2; see bot.template.
 const lateAnswer = "late_answer"
 
+// maxLateAnswer is how many characters the platform takes in a template that has more than a body, such as a footer.
+const maxLateAnswer = 1024
+
 // maxReplies is how many replies a person gets in an hour, and maxConfirmations how many confirmations of STOP and START. Two bots that answer each
 // other would otherwise never end. A colleague answers further questions; see printQuestions.
 const (
@@ -127,18 +130,19 @@ func (b *bot) message(m inbound, reference, text string, buttons ...chatapp2.Rep
 	return chatapp2.Message{To: m.From, ReplyTo: m.id, ReferenceID: reference, CallbackURL: b.callback, Content: content}
 }
 
-// template returns the template that brings an answer after the window, of a reply that was too late or of a colleague. Create it in your account, in the category utility, with a body
-// such as "You asked us a question. Our answer: {{1}} Write to us if you have another one." The platform
-// takes at most 1,024 characters.
+// template returns the template that brings an answer after the window, of a reply that was too late or of a colleague. Create it in your account, in
+// the category utility, with a body such as "You asked us a question. Our answer: {{1}} Write to us if you have another one."
 func (b *bot) template(person, reference, answer string) messaging.Message {
-	answer = strings.Join(strings.Fields(answer), " ") // the platform refuses line breaks here
 	return chatapp2.Message{
 		To:          person,
 		ReferenceID: reference,
 		CallbackURL: b.callback,
-		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
+		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(oneLine(answer))}},
 	}
 }
+
+// oneLine returns an answer without line breaks, which the platform refuses in a template.
+func oneLine(answer string) string { return strings.Join(strings.Fields(answer), " ") }
 
 // enqueue enqueues a reply or a template. An hour later the person no longer expects it.
 func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, message messaging.Message) error {
