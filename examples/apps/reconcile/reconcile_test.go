@@ -711,9 +711,9 @@ func TestSettleDoesNotHideFailedLookups(t *testing.T) {
 		records = append(records, record{reference: reference, recipient: "+639171234567", verdict: messaging.Unknown, began: noon})
 	}
 	const (
-		columns   = "reference,recorded,listed,settled\n"
-		found     = columns + "first,unknown,accepted,accepted\nsecond,unknown,accepted,accepted\n"
-		undecided = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,undecided\n"
+		columns    = "reference,recorded,listed,settled\n"
+		found      = columns + "first,unknown,accepted,accepted\nsecond,unknown,accepted,accepted\n"
+		undecided  = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,undecided\n"
 		onlySecond = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,accepted\n"
 	)
 	tests := map[string]struct {
