@@ -14,10 +14,10 @@ import (
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
-// isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
-// is reported as failed. A confirmation is no question.
-const isOpen = "(reference NOT LIKE '" + prefixConfirmation + "%' AND " +
-	"((" + hasNoID + " AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
+// isOpen is the condition for a question that a colleague has to answer: its reply says so, or it gets no reply, or its reply did not go out, may not
+// have gone out, or is reported as failed. A confirmation is no question.
+const isOpen = "(reference LIKE '" + prefixColleague + "%' OR (reference NOT LIKE '" + prefixConfirmation + "%' AND " +
+	"((" + hasNoID + " AND status = '') OR status IN ('failed', 'expired', 'rejected'))))"
 
 // printQuestions prints a line for each open question, the oldest first: reference ID, time, channel, person and question.
 func printQuestions(ctx context.Context, in settings, w io.Writer) error {
