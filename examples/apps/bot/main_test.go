@@ -218,7 +218,7 @@ func TestTemplateIfTheWindowIsClosed(t *testing.T) {
 	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
 	template := c.reply()
 	assert.Equal(t, "template", template.Kind)
-	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order.")
+	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order, or ASK and your question to ask a colleague.")
 	assert.Len(t, c.service.Sent(), 1)
 	assert.Eventually(t, func() bool { return len(c.questions()) == 0 }, time.Minute, 20*time.Millisecond, "the template answers")
 }
@@ -310,7 +310,7 @@ func TestTemplateForAReplyThatIsReportedAsTooLate(t *testing.T) {
 	}
 	template := c.reply()
 	assert.Equal(t, "template", template.Kind)
-	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order.")
+	assert.Contains(t, string(template.Body), "Hi. Write ORDER to ask for your order, or ASK and your question to ask a colleague.")
 	assert.Len(t, c.service.Sent(), 2)
 }
 

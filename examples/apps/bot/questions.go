@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
-// isOpen is the condition for a question that a colleague has to answer: it gets no reply, or its reply did not go out, may not have gone out, or
-// is reported as failed. A confirmation is no question.
-const isOpen = "(reference NOT LIKE '" + prefixConfirmation + "%' AND " +
-	"((" + hasNoID + " AND status = '') OR status IN ('failed', 'expired', 'rejected')))"
+// isOpen is the condition for a question that a colleague has to answer: its reply says so, or it gets no reply, or its reply did not go out, may not
+// have gone out, or is reported as failed. A confirmation is no question.
+const isOpen = "(reference LIKE '" + prefixColleague + "%' OR (reference NOT LIKE '" + prefixConfirmation + "%' AND " +
+	"((" + hasNoID + " AND status = '') OR status IN ('failed', 'expired', 'rejected'))))"
 
 // printQuestions prints a line for each open question, the oldest first: reference ID, time, channel, person and question.
 func printQuestions(ctx context.Context, in settings, w io.Writer) error {
@@ -70,9 +71,8 @@ func answerQuestion(ctx context.Context, in settings, reference, text string, w 
 }
 
 // enqueueAnswer enqueues a colleague's answer to an open question, if the person may get it now, and returns its row. After the window of chat app 2,
-// a template brings the answer. It drops the reply before it
-// locks the row: report and replaceUnsent use the same order, so no two of them wait for each other. After an error the caller must roll back the
-// transaction, which restores the reply.
+// a template brings the answer. enqueueAnswer drops the reply before it locks the row: report and replaceUnsent use the same order, so no two of them
+// wait for each other. After an error the caller must roll back the transaction, which restores the reply.
 func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text string) (replyRow, error) {
 	if err := b.dropReply(ctx, tx, reference); err != nil {
 		return replyRow{}, err
@@ -93,12 +93,21 @@ func (b *bot) enqueueAnswer(ctx context.Context, tx *sql.Tx, reference, text str
 	err = b.book.Allow(ctx, tx, messaging.Outgoing{Channel: channel, To: row.person, Kind: "text"})
 	if errors.Is(err, messaging.ErrWindowClosed) {
 		message = b.template(row.person, row.reference, text)
-		err = nil
+		err = checkLength(text)
 	}
 	if err != nil {
 		return row, explainDenial(err)
 	}
 	return row, b.enqueue(ctx, tx, message)
+}
+
+// checkLength returns an error if an answer is too long for the template. The platform would refuse it only after the command has ended.
+func checkLength(answer string) error {
+	length := utf8.RuneCountInString(oneLine(answer))
+	if length > maxLateAnswer {
+		return fmt.Errorf("after the 24-hour window, an answer has at most %d characters, and this one has %d", maxLateAnswer, length)
+	}
+	return nil
 }
 
 // dropReply drops the reply to a question, so that it can no longer be resent: the person would get the reply and the answer. If the question got no

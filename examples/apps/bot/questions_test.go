@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -207,6 +208,54 @@ func TestReplyAfterAnAnswerThatIsNotSent(t *testing.T) {
 	assert.EqualValues(t, "discarded", c.state(reference))
 }
 
+// A question for a colleague is open although its reply arrived, until the answer of the colleague.
+func TestQuestionForAColleague(t *testing.T) {
+	t.Parallel()
+	const question = "Ask when it comes"
+	for _, channel := range []string{"chatapp1", "chatapp2"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-1", From: person, Text: question})
+			reply := c.reply()
+			assert.Equal(t, "A colleague will answer you.", reply.Text)
+			isNoted := func() bool { return c.column("COALESCE(message_id, '')", reply.ReferenceID) == reply.ID }
+			require.Eventually(t, isNoted, time.Minute, 20*time.Millisecond)
+			c.call("delivery", messagingtest.DeliveryReport{ReferenceID: reply.ReferenceID, ID: reply.ID, Status: "delivered"})
+			require.NoError(t, pruneReplies(t.Context(), c.bot.db, time.Now().Add(time.Minute)))
+			reference := c.waitForQuestion(question)
+			assert.Equal(t, reply.ReferenceID, reference)
+
+			_, err := c.answer(reference)
+			require.NoError(t, err)
+			assert.Empty(t, c.questions())
+			assert.Equal(t, "By Friday.", c.reply().Text)
+			c.call("delivery", messagingtest.DeliveryReport{ReferenceID: reply.ReferenceID, ID: reply.ID, Status: "failed"})
+			assert.Empty(t, c.questions(), "a late report on the reply")
+			_, err = c.answer(reference)
+			require.ErrorContains(t, err, "is not the reference ID of an open question")
+		})
+	}
+}
+
+// A person cannot fill the table with questions for a colleague.
+func TestQuestionsForAColleagueAreLimited(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	tx, err := c.bot.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	for i := range maxOpen - 1 {
+		row := replyRow{reference: fmt.Sprint("reply-", i), channel: "chatapp2", person: person, question: fmt.Sprint(i)}
+		require.NoError(t, addReply(t.Context(), tx, row))
+	}
+	require.NoError(t, tx.Commit())
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "ask one"})
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "ask two"})
+	assert.Equal(t, c.waitForQuestion("ask one"), c.reply().ReferenceID)
+	assert.Len(t, c.questions(), maxOpen)
+	assert.Len(t, c.references(), 1)
+}
+
 // A question that got no reply, so that there is nothing to drop, can be answered.
 func TestAnswerToAQuestionWithoutAReply(t *testing.T) {
 	t.Parallel()
@@ -285,6 +334,21 @@ func TestAnswerAfterTheWindow(t *testing.T) {
 	require.ErrorContains(t, err, "is not the reference ID of an open question", "the command is repeated")
 }
 
+// After the window, an answer that is too long for the template is refused at once. Line breaks do not count.
+func TestLongAnswerAfterTheWindow(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: questionText, ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	c.call("delivery", messagingtest.DeliveryReport{ReferenceID: c.reply().ReferenceID, Status: "failed"})
+	reference := c.waitForQuestion(questionText)
+	longest := strings.Repeat("ñ", 1024)
+	err := answerQuestion(t.Context(), c.in, reference, longest+"!", io.Discard)
+	require.ErrorContains(t, err, "nothing is sent: after the 24-hour window, an answer has at most 1024 characters, and this one has 1025")
+	assert.Equal(t, reference, c.waitForQuestion(questionText))
+	require.NoError(t, answerQuestion(t.Context(), c.in, reference, longest+"\n\n", io.Discard))
+	assert.Equal(t, "answer-"+reference, c.reply().ReferenceID)
+}
+
 // If the person may not get the answer, the command says so, and the question stays open.
 func TestAnswerThatIsNotSent(t *testing.T) {
 	t.Parallel()
@@ -356,5 +420,5 @@ func TestReplyToAStartThatChangesNothing(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	c.write(messagingtest.InboundChatApp{Channel: "chatapp1", ID: "in-1", From: person, Text: "start"})
-	assert.Equal(t, "Hi. Write ORDER to ask for your order.", c.reply().Text)
+	assert.Equal(t, "Hi. Write ORDER to ask for your order, or ASK and your question to ask a colleague.", c.reply().Text)
 }

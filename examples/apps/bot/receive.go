@@ -23,6 +23,8 @@ type inbound struct {
 	isAmbiguous bool   // From may be someone else
 	isInGroup   bool   // a reply to From would surprise the person
 	isQuestion  bool
+
+	isForColleague bool // the reply is no answer
 }
 
 func (b *bot) receiveSMS(ctx context.Context, m webhook.SMSMessage) error {
@@ -77,6 +79,7 @@ func (b *bot) receive(ctx context.Context, m inbound) error {
 	case !m.isQuestion:
 		return nil
 	}
+	m.isForColleague = isForColleague(m.Text)
 	text, buttons := answer(m)
 	return b.reply(ctx, tx, m, text, buttons...)
 }
@@ -94,6 +97,12 @@ func (b *bot) receiveFromNoPerson(ctx context.Context, tx *sql.Tx, m inbound, re
 	return b.leaveOpen(ctx, tx, row)
 }
 
+// isForColleague reports whether a person asks for a colleague, such as by "Ask when it comes".
+func isForColleague(text string) bool {
+	first, question, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return strings.EqualFold(first, "ask") && question != ""
+}
+
 // answer returns the answer to a question, with buttons for chat app 2. Write your own. If it uses the database, pass it the transaction: on SQLite
 // there is no other connection.
 func answer(m inbound) (text string, buttons []chatapp2.ReplyButton) {
@@ -101,7 +110,10 @@ func answer(m inbound) (text string, buttons []chatapp2.ReplyButton) {
 	if strings.EqualFold(word, "order") {
 		return "Your order is on its way.", nil
 	}
-	return "Hi. Write ORDER to ask for your order.", []chatapp2.ReplyButton{{ID: "order", Title: "Order"}}
+	if m.isForColleague {
+		return "A colleague will answer you.", nil
+	}
+	return "Hi. Write ORDER to ask for your order, or ASK and your question to ask a colleague.", []chatapp2.ReplyButton{{ID: "order", Title: "Order"}}
 }
 
 // notePreference notes that a person stopped or resumed marketing in the app.

@@ -21,11 +21,15 @@ const (
 	prefixReply        = "reply-"
 	prefixConfirmation = "confirmation-"
 	prefixTemplate     = "template-"
-	prefixAnswer       = "answer-" // of a colleague
+	prefixColleague    = "colleague-" // of a reply that says that a colleague will answer
+	prefixAnswer       = "answer-"    // of a colleague
 )
 
 // lateAnswer is the name of the template that brings an answer after the 24-hour window of chat app 2; see bot.template.
 const lateAnswer = "late_answer"
+
+// maxLateAnswer is how many characters the platform takes in a template that has more than a body, such as a footer.
+const maxLateAnswer = 1024
 
 // maxReplies is how many replies a person gets in an hour, and maxConfirmations how many confirmations of STOP and START. Two bots that answer each
 // other would otherwise never end. A colleague answers further questions; see printQuestions.
@@ -34,7 +38,7 @@ const (
 	maxConfirmations = 4
 )
 
-// maxOpen is how many open questions of a person are kept. Further ones that get no reply are only logged.
+// maxOpen is how many open questions of a person are kept. Further ones that get no reply, or are for a colleague, are only logged.
 const maxOpen = 20
 
 // reply enqueues a reply, and adds its row. The reference ID is random, because the ID of the message may be empty. Even so each message gets one
@@ -57,6 +61,10 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 	if err != nil {
 		return err
 	}
+	isKept, err := b.mayBeOpen(ctx, tx, m)
+	if err != nil || !isKept {
+		return err
+	}
 	err = b.enqueue(ctx, tx, b.message(m, row.reference, text, buttons...))
 	if errors.Is(err, messaging.ErrInvalid) { // such as to a number with spaces
 		b.logger.WarnContext(ctx, `bot: a reply cannot be sent: see "bot questions"`, "reference_id", row.reference, "error", err)
@@ -71,7 +79,23 @@ func (b *bot) reply(ctx context.Context, tx *sql.Tx, m inbound, text string, but
 
 // newRow returns the row of a question, which has no reply yet.
 func newRow(m inbound) replyRow {
-	return replyRow{reference: prefixReply + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
+	prefix := prefixReply
+	if m.isForColleague {
+		prefix = prefixColleague
+	}
+	return replyRow{reference: prefix + rand.Text(), channel: m.Channel.String(), person: m.From, question: m.question}
+}
+
+// mayBeOpen reports whether a question may be kept. It may not if a colleague has to answer it, and the person has maxOpen open questions.
+func (b *bot) mayBeOpen(ctx context.Context, tx *sql.Tx, m inbound) (bool, error) {
+	if !m.isForColleague {
+		return true, nil
+	}
+	count, err := countOpen(ctx, tx, m.From)
+	if err == nil && count >= maxOpen {
+		b.logger.WarnContext(ctx, `bot: too many open questions of a person: see "bot questions"`, "channel", m.Channel.String())
+	}
+	return count < maxOpen, err
 }
 
 // leaveOpen adds the row of a question that gets no reply, unless the person has maxOpen open questions. The caller has logged it.
@@ -127,18 +151,19 @@ func (b *bot) message(m inbound, reference, text string, buttons ...chatapp2.Rep
 	return chatapp2.Message{To: m.From, ReplyTo: m.id, ReferenceID: reference, CallbackURL: b.callback, Content: content}
 }
 
-// template returns the template that brings an answer after the window, of a reply that was too late or of a colleague. Create it in your account, in the category utility, with a body
-// such as "You asked us a question. Our answer: {{1}} Write to us if you have another one." The platform
-// takes at most 1,024 characters.
+// template returns the template that brings an answer after the window, of a reply that was too late or of a colleague. Create it in your account, in
+// the category utility, with a body such as "You asked us a question. Our answer: {{1}} Write to us if you have another one."
 func (b *bot) template(person, reference, answer string) messaging.Message {
-	answer = strings.Join(strings.Fields(answer), " ") // the platform refuses line breaks here
 	return chatapp2.Message{
 		To:          person,
 		ReferenceID: reference,
 		CallbackURL: b.callback,
-		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(answer)}},
+		Content:     chatapp2.Template{Name: lateAnswer, Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(oneLine(answer))}},
 	}
 }
+
+// oneLine returns an answer without line breaks, which the platform refuses in a template.
+func oneLine(answer string) string { return strings.Join(strings.Fields(answer), " ") }
 
 // enqueue enqueues a reply or a template. An hour later the person no longer expects it.
 func (b *bot) enqueue(ctx context.Context, tx *sql.Tx, message messaging.Message) error {

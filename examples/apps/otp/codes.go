@@ -28,10 +28,10 @@ const (
 )
 
 // codeTable has the codes of the last minutes. Times are in milliseconds since 1970. The digits are stored as they are, as in the messages of the
-// outbox: the SMS needs them again. message has the service's IDs of the messages of the last minutes, because a report may have no reference ID, and
-// may come before its message ID is known. code_count has how many codes a number got on a day.
+// outbox: the SMS needs them again. otp_message has the service's IDs of the messages of the last minutes, because a report may have no reference ID,
+// and may come before its message ID is known. otp_count has how many codes a number got on a day.
 const codeTable = `
-CREATE TABLE IF NOT EXISTS code (
+CREATE TABLE IF NOT EXISTS otp_code (
 	reference   TEXT PRIMARY KEY,                 -- reference ID of the chat message; that of the SMS ends in -sms
 	challenge   TEXT NOT NULL UNIQUE,             -- only the page that asked has it
 	request     TEXT NOT NULL,                    -- random ID that the page made up
@@ -46,16 +46,16 @@ CREATE TABLE IF NOT EXISTS code (
 	UNIQUE (number, slot),
 	UNIQUE (number, request)
 );
-CREATE INDEX IF NOT EXISTS code_expires ON code (expires);
-CREATE INDEX IF NOT EXISTS code_sms_due ON code (sms_due) WHERE sms_due IS NOT NULL;
-CREATE TABLE IF NOT EXISTS message (
+CREATE INDEX IF NOT EXISTS otp_code_expires ON otp_code (expires);
+CREATE INDEX IF NOT EXISTS otp_code_sms_due ON otp_code (sms_due) WHERE sms_due IS NOT NULL;
+CREATE TABLE IF NOT EXISTS otp_message (
 	id        TEXT PRIMARY KEY,                   -- the service's
 	reference TEXT NOT NULL DEFAULT '',           -- '' until the outbox knows the ID
 	report    TEXT NOT NULL DEFAULT '',           -- the status of a report that came before
 	noted     BIGINT NOT NULL                     -- when
 );
-CREATE INDEX IF NOT EXISTS message_noted ON message (noted);
-CREATE TABLE IF NOT EXISTS code_count (
+CREATE INDEX IF NOT EXISTS otp_message_noted ON otp_message (noted);
+CREATE TABLE IF NOT EXISTS otp_count (
 	number TEXT NOT NULL,
 	day    TEXT NOT NULL,                          -- in UTC
 	codes  INT NOT NULL,
@@ -121,10 +121,10 @@ func newCode(number string) code {
 // add adds a code in a free slot of its number. It reports false if no slot is free, or if there is a code of the same request.
 func (o *otp) add(ctx context.Context, tx *sql.Tx, c code, request string) (bool, error) {
 	now := time.Now()
-	if _, err := tx.ExecContext(ctx, "DELETE FROM code WHERE number = $1 AND expires <= $2", c.number, now.UnixMilli()); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM otp_code WHERE number = $1 AND expires <= $2", c.number, now.UnixMilli()); err != nil {
 		return false, err
 	}
-	const insert = `INSERT INTO code (reference, challenge, request, number, slot, digits, expires, sms_due)
+	const insert = `INSERT INTO otp_code (reference, challenge, request, number, slot, digits, expires, sms_due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`
 	smsDue := now.Add(o.smsAfter).UnixMilli()
 	for slot := range maxCodes { // concurrent requests cannot take the same one
@@ -142,8 +142,8 @@ func (o *otp) add(ctx context.Context, tx *sql.Tx, c code, request string) (bool
 
 // countCode counts a code of a number, or returns errTooManyToday.
 func countCode(ctx context.Context, tx *sql.Tx, number string) error {
-	const upsert = `INSERT INTO code_count (number, day, codes) VALUES ($1, $2, 1)
-		ON CONFLICT (number, day) DO UPDATE SET codes = code_count.codes + 1 WHERE code_count.codes < $3`
+	const upsert = `INSERT INTO otp_count (number, day, codes) VALUES ($1, $2, 1)
+		ON CONFLICT (number, day) DO UPDATE SET codes = otp_count.codes + 1 WHERE otp_count.codes < $3`
 	result, err := tx.ExecContext(ctx, upsert, number, today(), maxCodesPerDay)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // challengeOf returns the challenge of an earlier request, or errTooMany if there was none.
 func challengeOf(ctx context.Context, tx *sql.Tx, number, request string) (challenge string, err error) {
-	const query = "SELECT challenge FROM code WHERE number = $1 AND request = $2"
+	const query = "SELECT challenge FROM otp_code WHERE number = $1 AND request = $2"
 	err = tx.QueryRowContext(ctx, query, number, request).Scan(&challenge)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errTooMany
@@ -178,7 +178,7 @@ func (o *otp) verify(ctx context.Context, challenge, digits string) (number stri
 		return "", err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	const try = `UPDATE code SET tries = tries + 1 WHERE challenge = $1 AND tries < $2 AND expires > $3
+	const try = `UPDATE otp_code SET tries = tries + 1 WHERE challenge = $1 AND tries < $2 AND expires > $3
 		RETURNING reference, number, digits, tries`
 	var c code
 	var tries int
@@ -211,14 +211,17 @@ func (o *otp) useUp(ctx context.Context, tx *sql.Tx, reference string) error {
 }
 
 // status returns the status of the code of a challenge, or errInvalid if the code is no longer valid. The status is the better one of the chat message
-// and the SMS. If both failed, refused means that the number may be wrong.
+// and the SMS. If both failed, refused means that the number may be wrong. An SMS has failed, too, if it is too late to enqueue it.
 func (o *otp) status(ctx context.Context, challenge string) (status string, err error) {
 	if !randomID.MatchString(challenge) {
 		return "", errInvalid
 	}
-	const query = "SELECT chat_status, sms_status FROM code WHERE challenge = $1 AND tries < $2 AND expires > $3"
+	const query = `SELECT chat_status, CASE WHEN sms_due IS NOT NULL AND expires <= $4 THEN 'failed' ELSE sms_status END
+		FROM otp_code WHERE challenge = $1 AND tries < $2 AND expires > $3`
 	var chat, text string
-	err = o.db.QueryRowContext(ctx, query, challenge, maxTries, time.Now().UnixMilli()).Scan(&chat, &text)
+	now := time.Now()
+	row := o.db.QueryRowContext(ctx, query, challenge, maxTries, now.UnixMilli(), now.Add(typingTime).UnixMilli())
+	err = row.Scan(&chat, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errInvalid
 	}

@@ -199,7 +199,7 @@ func (p *program) report(message messagingtest.Sent, status string, options ...m
 // endWait ends the wait for a report, of all codes whose SMS may be needed.
 func (p *program) endWait() {
 	p.t.Helper()
-	_, err := p.o.db.ExecContext(p.t.Context(), "UPDATE code SET sms_due = 1 WHERE sms_due IS NOT NULL")
+	_, err := p.o.db.ExecContext(p.t.Context(), "UPDATE otp_code SET sms_due = 1 WHERE sms_due IS NOT NULL")
 	require.NoError(p.t, err)
 }
 
@@ -561,14 +561,14 @@ func TestEarlyReportIsKept(t *testing.T) {
 					}
 				}
 				var reference string
-				require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM code WHERE challenge = $1", challenge).Scan(&reference))
+				require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM otp_code WHERE challenge = $1", challenge).Scan(&reference))
 				require.NoError(t, o.noteAccepted(t.Context(), reference, id))
 				require.NoError(t, o.noteAccepted(t.Context(), reference, id), "again")
 				status, err := o.status(t.Context(), challenge)
 				require.NoError(t, err)
 				assert.Equal(t, row.want, status, row.reports)
 				var isDue bool
-				query := "SELECT COALESCE(sms_due = 0, FALSE) FROM code WHERE reference = $1"
+				query := "SELECT COALESCE(sms_due = 0, FALSE) FROM otp_code WHERE reference = $1"
 				require.NoError(t, o.db.QueryRowContext(t.Context(), query, reference).Scan(&isDue))
 				assert.Equal(t, row.isDue, isDue, row.reports)
 			}
@@ -597,11 +597,11 @@ func TestReportOnAnUnknownMessageDoesNotComeAgain(t *testing.T) {
 					assert.Equal(t, http.StatusOK, result.StatusCode, status)
 				}
 			}
-			_, err := p.o.db.ExecContext(t.Context(), "UPDATE message SET noted = 1") // as after five minutes
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE otp_message SET noted = 1") // as after five minutes
 			require.NoError(t, err)
 			require.NoError(t, p.o.prune(t.Context()))
 			var left int
-			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM message WHERE noted = 1").Scan(&left))
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM otp_message WHERE noted = 1").Scan(&left))
 			assert.Zero(t, left)
 		})
 	}
@@ -692,7 +692,7 @@ func TestStatusOfAnSMSThatIsRefused(t *testing.T) {
 			require.Eventually(t, func() bool { return len(contents(t, p.o)) == 0 }, 30*time.Second, 20*time.Millisecond)
 
 			var reference string
-			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT reference FROM code").Scan(&reference))
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT reference FROM otp_code").Scan(&reference))
 			expired := messagingriver.Outcome{Verdict: messaging.NotSent, Err: errors.New("expired")}
 			expired.Key = messagingriver.Key{Channel: "sms", Reference: reference + suffixSMS}
 			require.NoError(t, p.o.noteOutcome(t.Context(), expired))
@@ -711,7 +711,7 @@ func TestUnknownSMSHasNotFailed(t *testing.T) {
 			challenge, err := o.send(t.Context(), ana, rand.Text())
 			require.NoError(t, err)
 			var reference string
-			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM code").Scan(&reference))
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT reference FROM otp_code").Scan(&reference))
 			notSent := messagingriver.Outcome{Verdict: messaging.NotSent, Err: messagingriver.ErrExpired}
 			notSent.Key = messagingriver.Key{Channel: "chatapp2", Reference: reference}
 			require.NoError(t, o.noteOutcome(t.Context(), notSent))
@@ -765,7 +765,7 @@ func TestStatusIsThatOfTheBetterMessage(t *testing.T) {
 				challenge, err := o.send(t.Context(), fmt.Sprint(ana, i), rand.Text())
 				require.NoError(t, err)
 				var reference string
-				query := "SELECT reference FROM code WHERE challenge = $1"
+				query := "SELECT reference FROM otp_code WHERE challenge = $1"
 				require.NoError(t, o.db.QueryRowContext(t.Context(), query, challenge).Scan(&reference))
 				note := func(outcome *messagingriver.Outcome, channel, reference string) {
 					if outcome != nil {
@@ -791,6 +791,56 @@ func TestStatusIsThatOfTheBetterMessage(t *testing.T) {
 	}
 }
 
+// If the chat message fails so late that no SMS is enqueued, the page does not wait for one.
+func TestStatusIfItIsTooLateForAnSMS(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := in.open(t, messagingtest.NewServer(t), never)
+			challenge, err := o.send(t.Context(), ana, rand.Text())
+			require.NoError(t, err)
+			update := func(statement string) {
+				_, err := o.db.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			for _, row := range []struct{ chat, before, want string }{
+				{"waiting", "waiting", "waiting"},
+				{"failed", "waiting", "failed"},
+				{"unknown", "waiting", "unknown"},
+				{"sent", "sent", "sent"},
+			} {
+				update("UPDATE otp_code SET chat_status = '" + row.chat + "'")
+				status, err := o.status(t.Context(), challenge)
+				require.NoError(t, err)
+				assert.Equal(t, row.before, status)
+				update("UPDATE otp_code SET expires = expires - 271000") // 29 seconds before it expires
+				status, err = o.status(t.Context(), challenge)
+				require.NoError(t, err)
+				assert.Equal(t, row.want, status)
+				update("UPDATE otp_code SET expires = expires + 271000")
+			}
+			update("UPDATE otp_code SET chat_status = 'failed', sms_due = NULL, expires = expires - 271000") // the SMS was enqueued before
+			status, err := o.status(t.Context(), challenge)
+			require.NoError(t, err)
+			assert.Equal(t, "waiting", status)
+		})
+	}
+}
+
+// A database may have tables of the copier, or of an earlier version, with short names.
+func TestMigrateBesideOtherTables(t *testing.T) {
+	t.Parallel()
+	in := database{url: filepath.Join(t.TempDir(), "otp.db")}
+	o := in.open(t, messagingtest.NewServer(t), never)
+	const others = "CREATE TABLE code (id INT); CREATE TABLE message (text TEXT); CREATE TABLE code_count (n INT)"
+	_, err := o.db.ExecContext(t.Context(), others)
+	require.NoError(t, err)
+	require.NoError(t, o.createTables(t.Context()))
+	_, err = o.send(t.Context(), ana, rand.Text())
+	require.NoError(t, err)
+}
+
 // An SMS that is not valid does not hold up those of other codes.
 func TestInvalidSMSHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
@@ -800,7 +850,7 @@ func TestInvalidSMSHoldsUpNoOther(t *testing.T) {
 			o := in.open(t, messagingtest.NewServer(t), 0)
 			invalid, err := o.send(t.Context(), ana, rand.Text())
 			require.NoError(t, err)
-			_, err = o.db.ExecContext(t.Context(), "UPDATE code SET number = 'none', chat_status = 'failed'")
+			_, err = o.db.ExecContext(t.Context(), "UPDATE otp_code SET number = 'none', chat_status = 'failed'")
 			require.NoError(t, err)
 			_, err = o.send(t.Context(), ana, rand.Text())
 			require.NoError(t, err)
@@ -824,7 +874,7 @@ func TestInvalidSMSHoldsUpNoOther(t *testing.T) {
 func (p *program) countCodes() int {
 	p.t.Helper()
 	n := 0
-	require.NoError(p.t, p.o.db.QueryRowContext(p.t.Context(), "SELECT COUNT(*) FROM code").Scan(&n))
+	require.NoError(p.t, p.o.db.QueryRowContext(p.t.Context(), "SELECT COUNT(*) FROM otp_code").Scan(&n))
 	return n
 }
 
@@ -867,7 +917,7 @@ func TestWaitingMessagesAreDroppedWithTheCode(t *testing.T) {
 			p := startProgram(t, in, service, 0)
 			require.Eventually(t, func() bool { return len(contents(t, o)) == 2 }, 30*time.Second, 20*time.Millisecond)
 			var digits string
-			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT digits FROM code").Scan(&digits))
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT digits FROM otp_code").Scan(&digits))
 			status, _ := p.verify(challenge, digits)
 			require.Equal(t, http.StatusOK, status)
 			assert.Empty(t, contents(t, o))
@@ -904,7 +954,7 @@ func TestFiveWrongTries(t *testing.T) {
 			status, _ := p.verify(challenge, message.Code())
 			assert.Equal(t, http.StatusGone, status)
 			var isSMSDue bool
-			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT sms_due IS NOT NULL FROM code").Scan(&isSMSDue))
+			require.NoError(t, p.o.db.QueryRowContext(t.Context(), "SELECT sms_due IS NOT NULL FROM otp_code").Scan(&isSMSDue))
 			assert.False(t, isSMSDue, "no one can use it")
 		})
 	}
@@ -1008,7 +1058,7 @@ func TestTooManyCodes(t *testing.T) {
 			statuses, _ = p.askAtOnce(ana, rand.Text())
 			assert.Equal(t, map[int]int{http.StatusTooManyRequests: 1}, statuses)
 			p.ask("+639181234567")
-			_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1 WHERE number = $1", ana) // as after five minutes
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE otp_code SET expires = 1 WHERE number = $1", ana) // as after five minutes
 			require.NoError(t, err)
 			p.ask(ana)
 		})
@@ -1027,7 +1077,7 @@ func TestTooManyCodesToday(t *testing.T) {
 				_, err := o.db.ExecContext(t.Context(), statement)
 				require.NoError(t, err)
 			}
-			const expire = "UPDATE code SET expires = 1"
+			const expire = "UPDATE otp_code SET expires = 1"
 			for range maxCodesPerDay - 1 {
 				_, err := o.send(t.Context(), ana, rand.Text())
 				require.NoError(t, err)
@@ -1053,12 +1103,12 @@ func TestTooManyCodesToday(t *testing.T) {
 
 			_, err = o.send(t.Context(), "+639181234567", rand.Text())
 			require.NoError(t, err)
-			update("UPDATE code_count SET day = '2020-01-01' WHERE number = '" + ana + "'") // as on the next day
+			update("UPDATE otp_count SET day = '2020-01-01' WHERE number = '" + ana + "'") // as on the next day
 			_, err = o.send(t.Context(), ana, rand.Text())
 			require.NoError(t, err)
 			require.NoError(t, o.prune(t.Context()))
 			var counts int
-			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM code_count").Scan(&counts))
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM otp_count").Scan(&counts))
 			assert.Equal(t, 2, counts)
 		})
 	}
@@ -1071,7 +1121,7 @@ func TestTooManyCodesTodayAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := startProgram(t, in, messagingtest.NewServer(t), never)
-			const insert = "INSERT INTO code_count (number, day, codes) VALUES ($1, $2, $3)"
+			const insert = "INSERT INTO otp_count (number, day, codes) VALUES ($1, $2, $3)"
 			_, err := p.o.db.ExecContext(t.Context(), insert, ana, today(), maxCodesPerDay-1)
 			require.NoError(t, err)
 			statuses, challenges := p.askAtOnce(ana, rand.Text(), rand.Text(), rand.Text())
@@ -1092,7 +1142,7 @@ func TestExpiredCode(t *testing.T) {
 			p := startProgram(t, in, service, never)
 			challenge := p.ask(ana)
 			message := p.next(ana, "chatapp2")
-			_, err := p.o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1")
+			_, err := p.o.db.ExecContext(t.Context(), "UPDATE otp_code SET expires = 1")
 			require.NoError(t, err)
 			p.endWait()
 			status, _ := p.verify(challenge, message.Code())
@@ -1117,19 +1167,19 @@ func TestPruneDoesNotWait(t *testing.T) {
 		_, err := o.send(t.Context(), number, rand.Text())
 		require.NoError(t, err)
 	}
-	_, err := o.db.ExecContext(t.Context(), "UPDATE code SET expires = 1")
+	_, err := o.db.ExecContext(t.Context(), "UPDATE otp_code SET expires = 1")
 	require.NoError(t, err)
 	tx, err := o.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer tx.Rollback() //nolint:errcheck // it was rolled back
-	_, err = tx.ExecContext(t.Context(), "DELETE FROM code WHERE number = $1", ana)
+	_, err = tx.ExecContext(t.Context(), "DELETE FROM otp_code WHERE number = $1", ana)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	require.NoError(t, o.prune(ctx))
 	require.NoError(t, tx.Rollback())
 	var left string
-	require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT number FROM code").Scan(&left))
+	require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT number FROM otp_code").Scan(&left))
 	assert.Equal(t, ana, left)
 }
 
@@ -1149,11 +1199,11 @@ func TestMessagesExpireWithTheCode(t *testing.T) {
 			t.Cleanup(o.close)
 			_, err = o.send(t.Context(), ana, rand.Text())
 			require.NoError(t, err)
-			_, err = o.db.ExecContext(t.Context(), "UPDATE code SET expires = expires - 240000") // as if four minutes had passed
+			_, err = o.db.ExecContext(t.Context(), "UPDATE otp_code SET expires = expires - 240000") // as if four minutes had passed
 			require.NoError(t, err)
 			require.NoError(t, o.enqueueDue(t.Context()))
 			var expires int64
-			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT expires FROM code").Scan(&expires))
+			require.NoError(t, o.db.QueryRowContext(t.Context(), "SELECT expires FROM otp_code").Scan(&expires))
 			end := time.UnixMilli(expires)
 			found := map[string]bool{}
 			for record, err := range o.outbox.List(t.Context()) {
@@ -1305,16 +1355,16 @@ func TestLogHasNoNumbersAndNoCodes(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "is refused: ") }, 30*time.Second, 20*time.Millisecond)
 	p.waitForStatus(challenge, "unknown") // the chat message may have gone out
 	p.verify(challenge, "wrong")
-	_, err := p.o.db.ExecContext(t.Context(), "ALTER TABLE code RENAME TO hidden")
+	_, err := p.o.db.ExecContext(t.Context(), "ALTER TABLE otp_code RENAME TO hidden")
 	require.NoError(t, err)
 	assert.Equal(t, []int{http.StatusInternalServerError}, p.report(message, "delivered"))
-	_, err = p.o.db.ExecContext(t.Context(), "ALTER TABLE hidden RENAME TO code")
+	_, err = p.o.db.ExecContext(t.Context(), "ALTER TABLE hidden RENAME TO otp_code")
 	require.NoError(t, err)
 	text := log.String()
 	assert.Contains(t, text, "is unknown: ")
 	assert.Contains(t, text, "is refused: ")
 	assert.Contains(t, text, `msg="an event was not handled" id=`)
-	assert.Contains(t, text, "no such table: code")
+	assert.Contains(t, text, "no such table: otp_code")
 	assert.NotContains(t, text, strings.TrimPrefix(ana, "+"))
 	assert.NotContains(t, text, message.Code())
 	assert.NotContains(t, text, challenge)

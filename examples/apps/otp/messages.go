@@ -108,8 +108,8 @@ func (o *otp) enqueueNext(ctx context.Context, at time.Time) (bool, error) {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	// The time is compared again, because another process may have taken the code meanwhile.
-	const take = `UPDATE code SET sms_due = NULL
-		WHERE reference = (SELECT reference FROM code WHERE sms_due <= $1 AND expires > $2 LIMIT 1) AND sms_due <= $1
+	const take = `UPDATE otp_code SET sms_due = NULL
+		WHERE reference = (SELECT reference FROM otp_code WHERE sms_due <= $1 AND expires > $2 LIMIT 1) AND sms_due <= $1
 		RETURNING reference, number, digits, expires`
 	var c code
 	row := tx.QueryRowContext(ctx, take, at.UnixMilli(), time.Now().Add(typingTime).UnixMilli())

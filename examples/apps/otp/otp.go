@@ -127,13 +127,13 @@ func (o *otp) createTables(ctx context.Context) error {
 
 // prune deletes codes that have expired, with their digits and numbers, the IDs of their messages, the counts of earlier days, and old reports.
 func (o *otp) prune(ctx context.Context) error {
-	expired := "SELECT reference FROM code WHERE expires <= $1"
+	expired := "SELECT reference FROM otp_code WHERE expires <= $1"
 	if o.pool != nil { // a request may delete the same rows in another order: a deadlock
 		expired += " FOR UPDATE SKIP LOCKED"
 	}
-	_, codesErr := o.db.ExecContext(ctx, "DELETE FROM code WHERE reference IN ("+expired+")", time.Now().UnixMilli())
-	_, messagesErr := o.db.ExecContext(ctx, "DELETE FROM message WHERE noted <= $1", time.Now().Add(-validFor).UnixMilli())
-	_, countsErr := o.db.ExecContext(ctx, "DELETE FROM code_count WHERE day < $1", today())
+	_, codesErr := o.db.ExecContext(ctx, "DELETE FROM otp_code WHERE reference IN ("+expired+")", time.Now().UnixMilli())
+	_, messagesErr := o.db.ExecContext(ctx, "DELETE FROM otp_message WHERE noted <= $1", time.Now().Add(-validFor).UnixMilli())
+	_, countsErr := o.db.ExecContext(ctx, "DELETE FROM otp_count WHERE day < $1", today())
 	_, reportsErr := o.store.Prune(ctx, 7*24*time.Hour)
 	return errors.Join(codesErr, messagesErr, countsErr, reportsErr)
 }

@@ -16,20 +16,20 @@ import (
 
 // The statements that change the code with a reference ID after an event. The same event may come again, early or late.
 const (
-	setChatSent    = "UPDATE code SET chat_status = 'sent' WHERE reference = $1 AND chat_status IN ('waiting', 'unknown')"
-	setChatUnknown = "UPDATE code SET chat_status = 'unknown' WHERE reference = $1 AND chat_status = 'waiting'"
+	setChatSent    = "UPDATE otp_code SET chat_status = 'sent' WHERE reference = $1 AND chat_status IN ('waiting', 'unknown')"
+	setChatUnknown = "UPDATE otp_code SET chat_status = 'unknown' WHERE reference = $1 AND chat_status = 'waiting'"
 	// setChatFailed makes the SMS due, unless it was enqueued, or the code was used.
-	setChatFailed = `UPDATE code SET chat_status = 'failed', sms_due = CASE WHEN sms_due IS NOT NULL THEN 0 END
+	setChatFailed = `UPDATE otp_code SET chat_status = 'failed', sms_due = CASE WHEN sms_due IS NOT NULL THEN 0 END
 		WHERE reference = $1 AND chat_status <> 'delivered'`
-	setChatDelivered = "UPDATE code SET chat_status = 'delivered', sms_due = NULL WHERE reference = $1"
+	setChatDelivered = "UPDATE otp_code SET chat_status = 'delivered', sms_due = NULL WHERE reference = $1"
 
-	setSMSSent      = "UPDATE code SET sms_status = 'sent' WHERE reference = $1 AND sms_status IN ('waiting', 'unknown')"
-	setSMSUnknown   = "UPDATE code SET sms_status = 'unknown' WHERE reference = $1 AND sms_status = 'waiting'"
-	setSMSFailed    = "UPDATE code SET sms_status = 'failed' WHERE reference = $1 AND sms_status <> 'delivered'"
-	setSMSRefused   = "UPDATE code SET sms_status = 'refused' WHERE reference = $1 AND sms_status <> 'delivered'"
-	setSMSDelivered = "UPDATE code SET sms_status = 'delivered' WHERE reference = $1"
+	setSMSSent      = "UPDATE otp_code SET sms_status = 'sent' WHERE reference = $1 AND sms_status IN ('waiting', 'unknown')"
+	setSMSUnknown   = "UPDATE otp_code SET sms_status = 'unknown' WHERE reference = $1 AND sms_status = 'waiting'"
+	setSMSFailed    = "UPDATE otp_code SET sms_status = 'failed' WHERE reference = $1 AND sms_status <> 'delivered'"
+	setSMSRefused   = "UPDATE otp_code SET sms_status = 'refused' WHERE reference = $1 AND sms_status <> 'delivered'"
+	setSMSDelivered = "UPDATE otp_code SET sms_status = 'delivered' WHERE reference = $1"
 
-	setUsed = "UPDATE code SET tries = $1, sms_due = NULL WHERE reference = $2"
+	setUsed = "UPDATE otp_code SET tries = $1, sms_due = NULL WHERE reference = $2"
 )
 
 // noteOutcome notes whether a message was accepted. If a chat message provably was not, the SMS becomes due.
@@ -77,7 +77,7 @@ func (o *otp) noteAccepted(ctx context.Context, message, id string) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	const upsert = `INSERT INTO message (id, reference, noted) VALUES ($1, $2, $3)
+	const upsert = `INSERT INTO otp_message (id, reference, noted) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET reference = $2, noted = $3 RETURNING report`
 	var early webhook.Status
 	if err = tx.QueryRowContext(ctx, upsert, id, message, time.Now().UnixMilli()).Scan(&early); err != nil {
@@ -153,8 +153,8 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 		return report.ReferenceID, nil
 	}
 	// Both this statement and that of noteAccepted lock the row, so that one of them has the result of the other. A delivery replaces a failure.
-	const upsert = `INSERT INTO message (id, report, noted) VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET report = CASE WHEN $4 OR message.report = '' THEN $2 ELSE message.report END
+	const upsert = `INSERT INTO otp_message (id, report, noted) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET report = CASE WHEN $4 OR otp_message.report = '' THEN $2 ELSE otp_message.report END
 		RETURNING reference`
 	row := tx.QueryRowContext(ctx, upsert, report.ID, report.Status, time.Now().UnixMilli(), isDelivered(report.Status))
 	err = row.Scan(&reference)

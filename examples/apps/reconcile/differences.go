@@ -18,11 +18,13 @@ import (
 // undecided is in the column settled if a record was not looked up, or a row does not decide.
 const undecided = "undecided"
 
-// saveDifferences writes a file, which is complete except for undecided records if a lookup failed.
+// saveDifferences writes a file, which is complete except for undecided records if a lookup failed. If the program is stopped during the lookups, the
+// file of an earlier run stays.
 func (d *day) saveDifferences(ctx context.Context, path string, records []record) error {
 	var out bytes.Buffer
 	err := d.writeDifferences(ctx, &out, records)
-	if out.Len() == 0 {
+	isStopped := err != nil && ctx.Err() != nil
+	if out.Len() == 0 || isStopped {
 		return err
 	}
 	return errors.Join(err, os.WriteFile(path, out.Bytes(), 0o600))
@@ -78,26 +80,35 @@ func (d *day) insertRecords(ctx context.Context, tx *sql.Tx, records []record) e
 	return nil
 }
 
-// settle looks up the unknown records that began before the end of the day. It returns the column settled by reference. If a lookup fails, this
-// record and those after it are undecided.
+// settle looks up the unknown records that began before the end of the day. It returns the column settled by reference. If a lookup fails, its record
+// is undecided. The records after it are undecided, too, unless the service or the client refused the lookup as invalid: others may be valid.
 func (d *day) settle(ctx context.Context, records []record) (map[string]string, error) {
 	settled := map[string]string{}
-	var failure error
+	var failure error // the last one
+	isOver := false
 	for _, r := range records {
 		if r.verdict != messaging.Unknown || !r.began.Before(d.end) {
 			continue
 		}
 		settled[r.reference] = undecided
-		if failure != nil {
+		if isOver {
 			continue
 		}
-		failure = d.patiently(ctx, func() error {
+		err := d.patiently(ctx, func() error {
 			verdict, err := d.lookUp(ctx, r)
 			if err == nil {
 				settled[r.reference] = verdict
 			}
 			return err
 		}, isOutage)
+		if err == nil {
+			continue
+		}
+		failure = err
+		isOver = !errors.Is(err, messaging.ErrInvalid)
+		if !isOver {
+			log.Println("reconcile: a record is undecided:", err)
+		}
 	}
 	if failure != nil {
 		return settled, fmt.Errorf("unknown records are undecided: %w", failure)

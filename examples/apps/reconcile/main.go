@@ -17,9 +17,10 @@
 //
 // What differs is written to differences.csv, with the columns reference, recorded, listed and settled. Unknown records are looked up: settled is the
 // verdict of a message that was found, and empty if it is not listed. It is "undecided" if the lookup failed, or a row does not decide, as the log
-// says. After a lookup that failed, the program ends with an error; start it again with -day. The statuses and prices of accepted messages are compared
-// where both are known. Store these verdicts, and act on the other differences (see docs/listing.md). If a record was "not listed", start the program
-// again with -day. Once the next day is listed, too, a message of midnight is found.
+// says. After a lookup that failed, the program ends with an error; start it again with -day. If you stop it during the lookups, it writes nothing.
+// The statuses and prices of accepted messages are compared where both are known. Store these verdicts, and act on the other differences (see
+// docs/listing.md). If a record was "not listed", start the program again with -day. Once the next day is listed, too, a message of midnight is
+// found.
 //
 // # Interruptions
 //

@@ -711,9 +711,10 @@ func TestSettleDoesNotHideFailedLookups(t *testing.T) {
 		records = append(records, record{reference: reference, recipient: "+639171234567", verdict: messaging.Unknown, began: noon})
 	}
 	const (
-		columns   = "reference,recorded,listed,settled\n"
-		found     = columns + "first,unknown,accepted,accepted\nsecond,unknown,accepted,accepted\n"
-		undecided = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,undecided\n"
+		columns    = "reference,recorded,listed,settled\n"
+		found      = columns + "first,unknown,accepted,accepted\nsecond,unknown,accepted,accepted\n"
+		undecided  = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,undecided\n"
+		onlySecond = columns + "first,unknown,accepted,undecided\nsecond,unknown,accepted,accepted\n"
 	)
 	tests := map[string]struct {
 		fault    messagingtest.Fault
@@ -727,7 +728,8 @@ func TestSettleDoesNotHideFailedLookups(t *testing.T) {
 		"connection":        {messagingtest.FaultDropUnread(), 2, found, 4},
 		"long outage":       {messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 100, undecided, 9},
 		"wrong credentials": {messagingtest.FaultStatus(http.StatusUnauthorized, 0), 100, undecided, 1},
-		"invalid":           {messagingtest.FaultStatus(http.StatusBadRequest, 0), 100, undecided, 1},
+		"invalid":           {messagingtest.FaultStatus(http.StatusBadRequest, 0), 100, undecided, 2},
+		"one is invalid":    {messagingtest.FaultStatus(http.StatusBadRequest, 0), 1, onlySecond, 2},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -749,7 +751,7 @@ func TestSettleDoesNotHideFailedLookups(t *testing.T) {
 			require.NoError(t, readErr)
 			assert.Equal(t, test.want, string(written))
 			assert.Equal(t, test.requests, service.Requests()-listed)
-			if test.want == undecided {
+			if test.want != found {
 				require.ErrorContains(t, err, "unknown records are undecided: messaging: Settle")
 				return
 			}
@@ -759,6 +761,29 @@ func TestSettleDoesNotHideFailedLookups(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program that is stopped during the lookups does not replace the complete file of an earlier run.
+func TestDifferencesStayIfTheProgramIsStopped(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	ctx, stop := context.WithCancel(t.Context())
+	isLookup := false
+	d := openDay(t, service, newDatabase(t), watch(func(*http.Request) error {
+		if isLookup {
+			stop()
+		}
+		return ctx.Err()
+	}))
+	sums(t, d)
+	isLookup = true
+	path := filepath.Join(t.TempDir(), "differences.csv")
+	require.NoError(t, os.WriteFile(path, []byte("complete"), 0o600))
+	unknown := record{reference: "lost", recipient: "+639171234567", verdict: messaging.Unknown, began: midnight}
+	require.ErrorIs(t, d.saveDifferences(ctx, path, []record{unknown}), context.Canceled)
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "complete", string(written))
 }
 
 func TestSettleNeedsAListingByReference(t *testing.T) {
@@ -871,11 +896,12 @@ func TestParseRecordsRefusesWrongRecords(t *testing.T) {
 	const number = "+639171234567"
 	for records, want := range map[string]string{
 		"reference,verdict\n": "want the columns reference,recipient,verdict,began,ended,status,price",
-		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number + ",,":               "line 2: ended",
-		columns + "\na,,accepted," + number + ",,,":                                   "line 2: began",
-		columns + "\na,," + number + ",,,,":                                           "line 2: verdict",
-		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,,,":                "line 2: reference",
-		columns + strings.Repeat("\n"+number+",,accepted,2026-11-21T12:00:00Z,,,", 2): "line 3: reference",
+		columns + "\na,b,accepted,2026-11-21T12:00:00Z," + number + ",,":               "line 2: ended",
+		columns + "\na,b,accepted," + number + ",,,":                                   "line 2: began",
+		columns + "\na,b," + number + ",,,,":                                           "line 2: verdict",
+		columns + "\n," + number + ",accepted,2026-11-21T12:00:00Z,,,":                 "line 2: reference",
+		columns + "\n" + number + ",,unknown,2026-11-21T12:00:00Z,,,":                  "line 2: recipient: it is empty",
+		columns + strings.Repeat("\n"+number+",b,accepted,2026-11-21T12:00:00Z,,,", 2): "line 3: reference",
 	} {
 		_, err := parseRecords(strings.NewReader(records))
 		require.ErrorContains(t, err, want)

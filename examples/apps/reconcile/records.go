@@ -76,6 +76,9 @@ func parseRecord(row []string) (record, error) {
 	if r.reference == "" { // it could not be compared with a row of the listing
 		return r, errors.New("reference: it is empty")
 	}
+	if r.recipient == "" { // the message could not be looked up
+		return r, errors.New("recipient: it is empty")
+	}
 	if r.verdict.UnmarshalText([]byte(row[2])) != nil {
 		return r, errors.New("verdict: want accepted, refused, not sent or unknown")
 	}

@@ -59,12 +59,11 @@ func (s *shop) enqueueSMS(ctx context.Context, tx *sql.Tx, id, phone string) err
 		ReferenceID: id + suffixSMS,
 		CallbackURL: s.callback,
 	}
-	now := time.Now()
-	options := messagingriver.InsertOptions{Expire: 24 * time.Hour, Campaign: campaignOn(now)} // a later one would confuse the customer
+	options := messagingriver.InsertOptions{Expire: 24 * time.Hour, Campaign: confirmations} // a later one would confuse the customer
 	if _, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return err
 	}
 	const update = "UPDATE shop_order SET reference = $1, message_id = '', verdict = '', delivery = '', error_code = '', enqueued = $2 WHERE reference = $3"
-	_, err := tx.ExecContext(ctx, update, message.ReferenceID, now.Unix(), id)
+	_, err := tx.ExecContext(ctx, update, message.ReferenceID, time.Now().Unix(), id)
 	return err
 }

@@ -434,6 +434,10 @@ func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 			service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
 			assert.Equal(t, "delivered", s.columnOf(t, "delivery", "order-1"))
 			assert.Len(t, service.Sent(), 1)
+			for record, err := range s.outbox.List(ctx) {
+				require.NoError(t, err)
+				assert.Equal(t, confirmations, record.Campaign, "a pause holds back the SMS, too")
+			}
 		})
 	}
 }
@@ -1185,14 +1189,11 @@ func TestCancelledConfirmationsGetNoSMS(t *testing.T) {
 			require.NoError(t, err)
 			defer s.close()
 			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
-			campaigns, err := s.outbox.Campaigns(t.Context())
-			require.NoError(t, err)
-			require.Len(t, campaigns, 1)
-			paused, err := s.outbox.PauseCampaign(t.Context(), campaigns[0].Name)
+			paused, err := s.outbox.PauseCampaign(t.Context(), confirmations)
 			require.NoError(t, err)
 			require.Equal(t, 1, paused)
 			require.NoError(t, s.outbox.Start(t.Context()))
-			cancelled, err := s.outbox.CancelCampaign(t.Context(), campaigns[0].Name)
+			cancelled, err := s.outbox.CancelCampaign(t.Context(), confirmations)
 			require.NoError(t, err)
 			require.Equal(t, 1, cancelled)
 			require.NoError(t, s.takeOrder(t.Context(), "order-2", "+639181234567")) // of a process that was not stopped: it goes out

@@ -66,7 +66,7 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	if !isNew { // it was taken before, with its message
 		return checkPhone(ctx, tx, id, phone)
 	}
-	options := messagingriver.InsertOptions{Expire: 10 * time.Minute, Campaign: campaignOn(time.Now())} // then the shop sends an SMS
+	options := messagingriver.InsertOptions{Expire: 10 * time.Minute, Campaign: confirmations} // then the shop sends an SMS
 	enqueued, err := s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options)
 	if err != nil {
 		return err
@@ -77,9 +77,11 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	return tx.Commit()
 }
 
-// campaignOn names the confirmations of a day. If their text is wrong, "outbox campaign pause confirmation-1-2026-11-30" stops them, chat messages and
-// SMS, and "outbox campaign cancel" ends them without an SMS. Count up the number with each new text, which a pause then does not stop.
-func campaignOn(day time.Time) string { return "confirmation-1-" + day.UTC().Format(time.DateOnly) }
+// confirmations is the campaign of all confirmations, chat messages and SMS. If their text is wrong, stop the program, and then run "outbox campaign
+// pause confirmation-1" and "outbox campaign cancel confirmation-1". A chat message that was sent before, and fails later, gets its SMS even after the
+// cancel. If you resume the campaign more than ten minutes after the orders, each chat message has expired, and goes out as an SMS. Count up the number
+// with each new text, so that a pause of the old text does not hold back the new one.
+const confirmations = "confirmation-1"
 
 func checkID(id string) error {
 	if !orderID.MatchString(id) {
