@@ -274,10 +274,10 @@ func TestSendAllGivesUpOnATokenSourceThatHangs(t *testing.T) {
 		concurrency int
 		unknown     int // messages that meet the trouble of the service
 	}{
-		"the breaker is closed":     {0, 0, 8, 0},
-		"it is closed, one by one":  {0, 0, 1, 0},
-		"the breaker is open":       {time.Second, 0, 16, 31},
-		"it is open, after GiveUp":  {time.Second, time.Hour, 16, 16},
+		"the breaker is closed":    {0, 0, 8, 0},
+		"it is closed, one by one": {0, 0, 1, 0},
+		"the breaker is open":      {time.Second, 0, 16, 31},
+		"it is open, after GiveUp": {time.Second, time.Hour, 16, 16},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
