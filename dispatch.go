@@ -18,7 +18,7 @@ type dispatcher[M any] struct {
 	waiting waiting[M] // for another attempt
 	active  int        // messages under way: begun, and not yet back from their attempt
 	probe   *job[M]    // the one that probes an open breaker, or nil
-	hold    hold       // at the present step
+	hold    hold       // when the step began, or when a new message came
 	timer   *time.Timer
 
 	noMore    <-chan struct{} // nil when no message follows
@@ -78,6 +78,7 @@ func (d *dispatcher[M]) await(jobs <-chan *job[M], atMost time.Duration) {
 	d.timer.Reset(atMost)
 	select {
 	case j := <-jobs:
+		d.hold = d.holdNow()
 		d.begin(j)
 	case j := <-d.attempted:
 		d.receive(j)

@@ -112,7 +112,8 @@ func anyError(err error, matches func(*Error) bool) bool {
 }
 
 // Retryable reports whether a call that failed can be repeated and may then succeed. If so, after is how long to wait first: at least a second.
-// err is the error of a send or of a read. The client has already retried within its RetryPolicy.
+// err is the error of a send or of a read. The client has already retried within its RetryPolicy. Bound your own attempts: some trouble, such as
+// revoked credentials whose token source fails, lasts.
 //
 // A message can be sent again after
 //
@@ -129,6 +130,7 @@ func anyError(err error, matches func(*Error) bool) bool {
 //   - a failure without a response, such as a timeout, a broken connection or an open circuit breaker. The exceptions are a certificate that was
 //     refused, a server without TLS, a proxy that wants credentials, and a client without credentials for the channel.
 //   - HTTP 408, 500, 502, 503 or 504, a status of errors.notProcessed (429 by default), ErrRateLimited, and ErrUnavailable.
+//   - HTTP 401, as for a message.
 //   - a response that was cut short or is not JSON.
 //
 // The result is also true if the context ended before a message was written, or during a read: in a loop, check the context before another

@@ -25,7 +25,7 @@ type job[M any] struct {
 	maybeWritten bool          // something of it may have been written
 	attempts     int           // requests so far
 	tries        int           // attempts that count towards MaxAttempts
-	waited       time.Duration // for its guard and its token, at most RetryPolicy.MaxWait
+	waited       time.Duration // for its guard, at most RetryPolicy.MaxWait
 }
 
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
@@ -72,7 +72,8 @@ func (b *bulk[M]) attempt(j *job[M]) {
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: j.attempts})
+	mode := sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: j.attempts, noToken: b.outage.paused()}
+	b.send(j.ctx, &j.Outcome, j.observation, mode)
 	wait := b.evaluate(j, began)
 	j.isOver = !b.startWait(j, wait)
 	hasReturned = true
@@ -118,6 +119,7 @@ const final = time.Duration(-1)
 // evaluate records how an attempt that began at began ended, and returns how long the message waits for another one, or final.
 func (b *bulk[M]) evaluate(j *job[M], began time.Time) time.Duration {
 	if j.Err == nil {
+		b.outage.end(began)
 		b.throttle.record(began, false)
 		return final
 	}
@@ -127,8 +129,9 @@ func (b *bulk[M]) evaluate(j *job[M], began time.Time) time.Duration {
 	}
 	hasRequest := e.Attempts > j.attempts
 	if !hasRequest {
-		return b.waitBlocked(j, e)
+		return b.waitBlocked(j, e, began)
 	}
+	b.outage.end(began)
 	j.attempts = e.Attempts
 	b.recordFailure(e, began)
 	return b.waitAfterRequest(j, e)
@@ -145,9 +148,9 @@ func (b *bulk[M]) recordFailure(e *Error, began time.Time) {
 	}
 }
 
-// isThrottled reports whether the service throttles the account, and not one recipient.
+// isThrottled reports whether the service throttles the account, and not one recipient. A 401 without a fresh token is no throttling.
 func isThrottled(e *Error) bool {
-	if e.platform.isOfRecipient() {
+	if e.platform.isOfRecipient() || e.hasClass(ErrUnauthorized) {
 		return false
 	}
 	_, isRetryable := Retryable(e)
@@ -175,8 +178,8 @@ func (b *bulk[M]) waitAfterRequest(j *job[M], e *Error) time.Duration {
 	return wait
 }
 
-// waitBlocked returns how long a message for which no request could begin waits, or final.
-func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
+// waitBlocked returns how long a message waits if no request could begin in its attempt, which began at began, or final.
+func (b *bulk[M]) waitBlocked(j *job[M], e *Error, began time.Time) time.Duration {
 	if e.hasClass(ErrDenied) {
 		return final
 	}
@@ -184,7 +187,7 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
 		return b.waitWithin(j, max(e.RetryAfter, time.Second))
 	}
 	if errors.Is(e.cause, transport.ErrNoToken) {
-		return b.waitWithin(j, max(j.waited, time.Second)) // twice as long each time
+		return b.outage.record(began, e.cause, b.core.settings.retry.withDefaults().MaxWait)
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
 		if b.giveUpIn(&open.Trouble) <= 0 {
@@ -198,7 +201,7 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error) time.Duration {
 	return final
 }
 
-// waitWithin returns the wait of a message for its guard or its token, or final if these waits would take longer than MaxWait together.
+// waitWithin returns the wait of a message for its guard, or final if these waits would take longer than MaxWait together.
 func (b *bulk[M]) waitWithin(j *job[M], wait time.Duration) time.Duration {
 	j.waited += wait
 	if j.waited > b.core.settings.retry.withDefaults().MaxWait {

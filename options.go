@@ -126,7 +126,8 @@ func withToken(token, from string) Option {
 //
 // The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. If it returns an
 // error or an empty token, the old token is used for as long as it is valid. Without one the call ends, and the verdict is NotSent, or Refused
-// after HTTP 401. SendAll tries a message that was not sent again, for up to MaxWait of the RetryPolicy.
+// after HTTP 401. SendAll tries its messages again until no token could be had for MaxWait of the RetryPolicy. They then end not sent, until a
+// token can be had again.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
 		s.require(source != nil, "WithTokenSource", "needs a function, got nil")

@@ -92,6 +92,8 @@ type sendMode struct {
 	waits context.Context //nolint:containedctx // of a SendAll
 	// priorAttempts is how many requests there were before.
 	priorAttempts int
+	// noToken, unless nil, says why the send must not ask for a token.
+	noToken error
 }
 
 func (c *core) send(ctx context.Context, s *sending, mode sendMode) (Receipt, error) {
@@ -118,6 +120,7 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	request.Judge = s
 	request.Once = mode.waits != nil
 	request.PriorAttempts = mode.priorAttempts
+	request.NoToken = mode.noToken
 	request.WaitContext = mode.waits
 	request.MaybeWritten = mode.maybeWritten
 	request.Observe = o.inTransport(ctx, s)

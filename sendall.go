@@ -79,6 +79,7 @@ type bulk[M any] struct {
 	began       time.Time
 	concurrency int // messages under way at once
 	throttle    *throttle
+	outage      tokenOutage
 
 	jobs      chan *job[M]  // new messages
 	noMore    chan struct{} // closed when no message follows

@@ -91,6 +91,8 @@ func (r *responseFormat) saysNoError(word string) bool {
 	case isNumber(word), isTrue(word), commonlyRefuses(word), strings.EqualFold(word, "unknown"):
 		return false
 	default:
-		return table.Match(r.vocabulary.accepted, word, true) >= 0 || table.IsPlaceholder(word)
+		noError := []string{"no error", "no_error", "no-error", "noerror"}
+		isNoError := table.Match(noError, word, true) >= 0 || table.Match(r.vocabulary.accepted, word, true) >= 0
+		return isNoError || table.IsPlaceholder(word)
 	}
 }

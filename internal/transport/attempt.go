@@ -105,6 +105,9 @@ func (c *call) askGuard(ctx context.Context) error {
 
 // authenticate puts credentials into the request of an attempt, and makes it the current one.
 func (c *call) authenticate(ctx context.Context, a *attempt) error {
+	if c.request.NoToken != nil {
+		return c.request.NoToken
+	}
 	switch credentials := c.request.Authenticate.(type) {
 	case nil:
 	case headerFunc:

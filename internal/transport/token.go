@@ -38,11 +38,11 @@ func NewTokenSource(fetch func(ctx context.Context) (value string, expiry time.T
 }
 
 var (
-	errInvalidToken  = &safeError{text: "the token source returned a token that is empty, has the scheme word, or no header may hold"}
+	errInvalidToken  = NewError("the token source returned a token that is empty, has the scheme word, or no header may hold", ErrNoToken)
 	errTokenPanicked = errors.New("the token source panicked")
 )
 
-// ErrNoToken is in the chain of the error of a call for which the token source returned an error.
+// ErrNoToken is in the chain of the error of a call for which the token source returned an error or an invalid token.
 var ErrNoToken = errors.New("no token")
 
 func tokenError(err error) error { return authError(errors.Join(ErrNoToken, err)) }

@@ -61,6 +61,8 @@ type Request struct {
 	Once bool
 	// PriorAttempts is how many attempts there were before the call.
 	PriorAttempts int
+	// NoToken, unless nil, ends the call before it authenticates. It is the error of an earlier call that got no token.
+	NoToken error
 	// WaitContext ends the waits of the call, but no request. It may be nil.
 	WaitContext context.Context //nolint:containedctx // of a SendAll
 	// MaybeWritten, unless nil, is set to whether the last attempt may have written something, even if a function of the user panics.
