@@ -82,7 +82,7 @@ func (p *channelPause) end(ctx context.Context) {
 }
 
 // choose makes the next message of the channel its probe, unless there is a probe or the outbox did not pause the channel. The probe is due
-// when the next request may begin. A probe whose campaign was paused during its attempt is paused, too.
+// when the next request may begin, but not before its own time. A probe whose campaign was paused during its attempt is paused, too.
 func (p *channelPause) choose(ctx context.Context) {
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		state, err := p.lock(ctx, tx)
@@ -96,7 +96,7 @@ func (p *channelPause) choose(ctx context.Context) {
 		if err = p.moveOutPostponed(ctx, tx, wait); err != nil {
 			return err
 		}
-		_, err = p.database.changeOne(ctx, tx, p.database.statements.chooseProbe, p.queue, p.probes, wait.Seconds())
+		_, err = p.database.changeOne(ctx, tx, p.database.statements.chooseProbe, p.queue, p.probes, wait.Seconds(), haltLength.Seconds())
 		return err
 	})
 	if err != nil {

@@ -541,3 +541,36 @@ func TestPauseAndItsEndAreLogged(t *testing.T) {
 		require.Contains(t, log.String(), "the queue is resumed")
 	})
 }
+
+// A message that was halted, because a process had not yet learned of a pause, waits 3 seconds. It can be chosen to probe, but not before its time.
+func TestHaltedMessageProbes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		asked, isHalted, probed := make(chan struct{}), make(chan struct{}), make(chan time.Time, 100)
+		client := newClient(t, service, messaging.WithGuard(func(_ context.Context, message messaging.Outgoing) error {
+			if message.ReferenceID == "halted" {
+				probed <- time.Now()
+				return nil
+			}
+			close(asked)
+			<-isHalted
+			return nil
+		}))
+		r := t.newRig(t, client, messagingriver.Options{})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("refused"))
+		r.start(t)
+		<-asked
+		due := time.Now().Add(3 * time.Second)
+		r.insert(t, messagingriver.InsertOptions{At: due}, text("halted"))
+		r.exec(t, "UPDATE JOBS SET state = 'available' WHERE args->>'reference' = 'halted'")
+		close(isHalted)
+		isProbe := func() bool {
+			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue <> 'messaging_sms'") == 1
+		}
+		require.Eventually(t, isProbe, time.Until(due), 10*time.Millisecond)
+		require.False(t, (<-probed).Before(due.Truncate(time.Millisecond)))
+		await(t, r, "halted", completed)
+	})
+}

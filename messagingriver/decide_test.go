@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -22,6 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/fence"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -308,6 +311,39 @@ func TestClassifyEntered(t *testing.T) {
 		rule := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, rule.action, "%v", tt.err)
 		assert.Equal(t, tt.channel, rule.channel, "%v", tt.err)
+	}
+}
+
+// The service refused the token of a request, and the outbox let no request with a fresh token begin. That says nothing about the account.
+func TestClassifyStopAfterARefusedToken(t *testing.T) {
+	t.Parallel()
+	for stop, want := range map[error]action{errHalted: actionSnooze, errUnconfirmed: actionSnooze, ErrExpired: actionCancel} {
+		service := messagingtest.NewServer(t)
+		service.Inject(messagingtest.FaultStatus(http.StatusUnauthorized, 0), 1)
+		client, err := messaging.NewClient(service.URL, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			return messaging.Token{Value: service.Token, Expiry: time.Now().Add(time.Hour)}, nil
+		}))
+		require.NoError(t, err)
+		requests := 0
+		a := newTestAttempt(uptime(), func(context.Context, *attempt) error {
+			requests++
+			if requests > 1 {
+				return stop
+			}
+			return nil
+		})
+		message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: "a"}
+		_, err = client.SMS.Send(fence.With(t.Context(), a.enter), message)
+		require.ErrorIs(t, err, messaging.ErrUnauthorized)
+		require.ErrorIs(t, err, stop)
+		rule := a.classify(err, false)
+		assert.Equal(t, want, rule.action, "%v", stop)
+		assert.Equal(t, effectNone, rule.channel, "%v", stop)
+		assert.Equal(t, verdictNotSent, rule.recordedVerdict, "%v", stop)
+		assert.Equal(t, stop.Error(), rule.reason)
+		if want == actionSnooze {
+			assert.GreaterOrEqual(t, rule.messageWait, time.Second, "%v", stop)
+		}
 	}
 }
 

@@ -28,9 +28,10 @@
 // # Nothing is sent twice
 //
 // On PostgreSQL an attempt writes a mark into its job and commits it directly before the request, provided that no other attempt has the
-// job. If its process dies, a job without a mark is sent again automatically. A job with a mark but no recorded outcome is never resent
-// automatically: an SMS is looked up, and a chat-app message is discarded. On SQLite a rescued job, or one with more fetches than recorded
-// outcomes, is never resent automatically. River counts up to 100 fetches of a job; beyond that, only its count of rescues is used.
+// job and its queue is not paused. If its process dies, a job without a mark is sent again automatically. A job with a mark but no recorded
+// outcome is never resent automatically: an SMS is looked up, and a chat-app message is discarded. On SQLite a rescued job, or one with
+// more fetches than recorded outcomes, is never resent automatically. River counts up to 100 fetches of a job; beyond that, only its count
+// of rescues is used.
 //
 // A message can still be sent twice if
 //

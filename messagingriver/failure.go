@@ -29,8 +29,10 @@ type failure struct {
 	wait        time.Duration // how long the next request waits at least, up to maxWait
 	retryWait   time.Duration // how long this message waits at least if no other does, up to maxMessageWait
 
+	// Before a request, or before its repetition with a fresh token.
+	stop error // why the outbox let no request begin: an error of stopOf, or nil
+
 	// Before a request.
-	stop             error         // why the outbox let no request begin: an error of stopOf, or nil
 	isDenied         bool          // the message is invalid, or a guard denied it
 	isPostponed      bool          // a guard wants the message later, or could not decide
 	guardWait        time.Duration // how long a postponed message waits
@@ -44,21 +46,24 @@ type failure struct {
 
 func newFailure(err error, hasEntered, breakerOpen bool) failure {
 	wait, isRetryable := messaging.Retryable(err)
-	if !hasEntered {
+	verdict := messaging.VerdictOf(err)
+	var stop error
+	if !hasEntered || verdict == messaging.Refused { // by the status 401: the client wanted to repeat the request with a fresh token
+		stop = stopOf(err)
+	}
+	if !hasEntered || stop != nil {
 		wait = max(wait, time.Second) // even if the failure names no wait
 	}
 	f := failure{
 		err:             err,
-		verdict:         messaging.VerdictOf(err),
+		verdict:         verdict,
 		hasEntered:      hasEntered,
 		breakerOpen:     breakerOpen,
 		isRetryable:     isRetryable,
+		stop:            stop,
 		wait:            min(wait, maxWait),
 		retryWait:       min(wait, maxMessageWait),
 		concernsAccount: errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance),
-	}
-	if !hasEntered {
-		f.stop = stopOf(err)
 	}
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
 	f.isDenied = isInvalid || errors.Is(err, messaging.ErrDenied)

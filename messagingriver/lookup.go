@@ -30,10 +30,10 @@ func canBeLookedUp(job *river.Job[messageArgs]) bool {
 // doubt is the doubt about a message whose outcome is unknown.
 type doubt struct {
 	since  time.Time // when the outcome became unknown
-	reason string    // why, or "" if a process recorded no reason
+	reason string    // why, or "" if no process recorded it
 	isNew  bool      // the metadata has neither yet
 	// isOfOnlyRequest reports whether the message has had a single request, so that a row that is refused is of that request. The service may also
-	// list a request that it throttled.
+	// list a request that it throttled. It is false if a process died and recorded nothing, even if the message has had a single request.
 	isOfOnlyRequest bool
 }
 
@@ -43,11 +43,7 @@ func doubtOf(m *metadata) doubt {
 	if m.UnknownSince.IsZero() {
 		return doubt{since: time.Now(), isNew: true}
 	}
-	return doubt{
-		since:           m.UnknownSince,
-		reason:          m.UnknownReason,
-		isOfOnlyRequest: m.OnlyRequest && m.UnknownReason != "",
-	}
+	return doubt{since: m.UnknownSince, reason: m.UnknownReason, isOfOnlyRequest: m.OnlyRequest}
 }
 
 // lookUp finds out whether a message in doubt was sent. It sends nothing.
@@ -57,6 +53,8 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	if d.isNew {
 		r.facts[keyUnknownSince] = d.since
 		r.facts[keyUnknownReason] = d.reason
+		r.facts[keyRequested] = true
+		r.facts[keyOnlyRequest] = d.isOfOnlyRequest
 	}
 	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
 	if hasFoundOut {
@@ -103,8 +101,11 @@ func (o *Outbox[TTx]) resultOfLookup(d doubt, err error) result {
 		r.facts[keyVerdict] = verdictRefused
 		return r
 	}
-	if d.reason != "" {
+	switch {
+	case d.reason != "":
 		reason = d.reason + "; then " + reasonAfterAttempt(err)
+	case isRefused: // the text of the error would say that the message was not sent
+		reason = "the outcome is unknown; " + reasonAfterAttempt(err)
 	}
 	limit := o.options.SettleFor
 	if !isRefused && !isAbsence(err) {

@@ -34,7 +34,10 @@ type metadata struct {
 	UnknownUntil time.Time `json:"unknown_until,omitzero"`
 	// UnknownReason is why the outcome became unknown. It is empty if a process recorded none.
 	UnknownReason string `json:"unknown_reason,omitempty"`
-	// OnlyRequest is set if the request whose outcome became unknown was the only one of the message. It counts while UnknownReason is not empty.
+	// Requested is set once a request of the message may have begun: by the attempt that made it, or, if its process died, by a lookup, or by a
+	// person with Resend.
+	Requested bool `json:"requested,omitempty"`
+	// OnlyRequest is set if the request whose outcome became unknown was the only one of the message. It counts while UnknownSince is set.
 	OnlyRequest bool `json:"only_request,omitempty"`
 
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
@@ -76,6 +79,7 @@ const (
 	keyUnknownSince   = "unknown_since"
 	keyUnknownUntil   = "unknown_until"
 	keyUnknownReason  = "unknown_reason"
+	keyRequested      = "requested"
 	keyOnlyRequest    = "only_request"
 	keyEndsAs         = "ends_as"
 	keyEnded          = "ended"

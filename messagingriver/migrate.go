@@ -12,8 +12,9 @@ import (
 // ErrNotMigrated is matched by the error of a method that does not find the tables of the outbox: call Migrate, or run "outbox migrate".
 var ErrNotMigrated = errors.New("messagingriver: the database has no outbox yet: run Migrate")
 
-// Migrate creates or updates River's tables, in their own schema on PostgreSQL, and adds the outbox's indexes. It does nothing if they are
-// up to date. Call it before processes of the new version start. Until the first call, errors of Insert and Start match ErrNotMigrated.
+// Migrate creates or updates River's tables, in their own schema on PostgreSQL, and adds the outbox's indexes. It does nothing if they are up to
+// date. Call it before processes of the new version start. While it builds an index of the outbox that is missing, nothing can be enqueued or
+// sent. Until the first call, errors of Insert and Start match ErrNotMigrated.
 //
 // On PostgreSQL several processes may call it at once: one migrates, and the others wait for it. The pool needs two connections. On SQLite, call
 // it in one process at a time.
@@ -57,9 +58,12 @@ const migrationPoll = 100 * time.Millisecond
 // whileLocked runs a function while no other process does for the same schema. It waits until ctx ends.
 func (o *Outbox[TTx]) whileLocked(ctx context.Context, run func() error) error {
 	for {
-		hasRun := false
+		isLocked := false
 		err := o.database.inLongTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-			if _, err := o.database.scan(ctx, tx, []any{&hasRun}, tryLockMigration, o.options.Schema); err != nil || !hasRun {
+			if err := o.database.execOn(ctx, tx, allowIdle); err != nil {
+				return err
+			}
+			if _, err := o.database.scan(ctx, tx, []any{&isLocked}, tryLockMigration, o.options.Schema); err != nil || !isLocked {
 				return err
 			}
 			if err := o.checkConnection(ctx); err != nil {
@@ -67,7 +71,7 @@ func (o *Outbox[TTx]) whileLocked(ctx context.Context, run func() error) error {
 			}
 			return run()
 		})
-		if err != nil || hasRun {
+		if err != nil || isLocked {
 			return err
 		}
 		select {
@@ -78,14 +82,18 @@ func (o *Outbox[TTx]) whileLocked(ctx context.Context, run func() error) error {
 	}
 }
 
-// checkConnection returns an error if the pool has no other connection than that of the lock.
+// checkConnection returns an error if the pool has no other connection than that of the lock, or none becomes free.
 func (o *Outbox[TTx]) checkConnection(ctx context.Context) error {
 	err := o.database.exec(ctx, "SELECT 1")
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w; Migrate needs a pool of two connections", err)
+	isOwnTimeout := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if isOwnTimeout {
+		return fmt.Errorf("%w; Migrate needs a pool of two connections, of which one is free", err)
 	}
 	return err
 }
+
+// allowIdle keeps PostgreSQL from ending the transaction of the lock, which is idle while the migration runs on another connection.
+const allowIdle = `SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // tryLockMigration returns whether the transaction got the lock of the migration of a schema.
 const tryLockMigration = `SELECT pg_try_advisory_xact_lock(hashtextextended('messagingriver ' || CAST($1 AS TEXT), 0))` // schema

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,7 +37,6 @@ func TestDroppedMessageIsNotDroppedAgain(t *testing.T) {
 	})
 }
 
-// A message that has expired would only be cancelled again, and OnOutcome called again.
 // A message that is resent has as many attempts as a new one, although River counts those before. River would discard it before its last attempt,
 // and OnOutcome would not be called.
 func TestResendGrantsAttempts(t *testing.T) {
@@ -61,6 +61,7 @@ func TestResendGrantsAttempts(t *testing.T) {
 	})
 }
 
+// A message that has expired would only be cancelled again, and OnOutcome called again.
 func TestResendLeavesAnExpiredMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -432,9 +433,21 @@ func getInTransaction[TTx any](t test, r rigOf[TTx]) {
 	require.Len(t, found, 2)
 	require.Equal(t, cancelled, found["sms"].State)
 	require.Equal(t, "spring", found["chatapp2"].Campaign)
-	_, err = r.GetTx(t.Context(), tx, "nothing")
-	require.ErrorIs(t, err, messaging.ErrNotFound)
+	for _, reference := range []string{"nothing", "a\x00", "a\xff", strings.Repeat("a", 256)} {
+		resolved, err := r.ResolveTx(t.Context(), tx, messagingriver.Drop, smsKey(reference))
+		require.NoError(t, err)
+		require.Zero(t, resolved)
+		_, err = r.GetTx(t.Context(), tx, reference)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+	}
+	records, err = r.GetTx(t.Context(), tx, "a")
+	require.NoError(t, err, "the transaction goes on")
+	require.Len(t, records, 2)
 	require.NoError(t, rollBack())
+	for _, reference := range []string{"nothing", "a\x00", "a\xff"} {
+		_, err = r.Get(t.Context(), reference)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+	}
 
 	var none TTx
 	_, err = r.GetTx(t.Context(), none, "a")

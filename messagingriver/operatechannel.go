@@ -11,8 +11,8 @@ import (
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
 // outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait.
 // A message with InsertOptions.Expire can expire during the pause: it is cancelled, and Options.OnOutcome is called, which may send a fallback.
-// Attempts under way finish. All processes stop within 2 seconds. Lookups of messages that were sent before go on. Pausing a paused channel
-// changes nothing. An unknown channel is an error.
+// Requests that have begun finish. On PostgreSQL each attempt checks for a pause directly before its request; on SQLite the process stops
+// within 2 seconds. Lookups of messages that were sent before go on. Pausing a paused channel changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)

@@ -16,8 +16,8 @@ const (
 	isUnsentOnPostgres = `(` + isKnown + ` AND NOT ` + isRescuedInDoubtOnPostgres + `)`
 )
 
-// endDoubtOnPostgres is the member of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
-const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', '')`
+// endDoubtOnPostgres are the members of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
+const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', ''), 'requested', TRUE`
 
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> and ? use River's indexes of arguments and
 // metadata.
@@ -201,9 +201,10 @@ func postgresProbes() probeStatements {
 				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT), 'cause', CAST($4 AS TEXT)))
 			WHERE name = $1`,
 		chooseProbe: `
-			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))
+			UPDATE river_job SET queue = $2, scheduled_at = GREATEST(scheduled_at, now() + make_interval(secs => CAST($3 AS FLOAT8)))
 			WHERE id = (
-					SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
+					SELECT id FROM river_job
+					WHERE queue = $1 AND state = 'available' AND scheduled_at <= now() + make_interval(secs => CAST($4 AS FLOAT8))
 					ORDER BY priority, scheduled_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
 				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,

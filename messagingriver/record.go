@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 )
 
 // Record is the state of a message.
@@ -236,36 +237,42 @@ func (o *Outbox[TTx]) List(ctx context.Context, states ...rivertype.JobState) it
 }
 
 // Get returns the messages with a reference ID, at most one for each channel. If there are none, the error matches messaging.ErrNotFound.
-func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
-	found, err := o.database.list(ctx, o.withReference(reference))
+func (o *Outbox[TTx]) Get(ctx context.Context, referenceID string) ([]Record, error) {
+	if !reference.IsStorable(referenceID) { // PostgreSQL would fail
+		return o.recordsOf(nil, referenceID)
+	}
+	found, err := o.database.list(ctx, o.withReference(referenceID))
 	if err != nil {
 		return nil, err
 	}
-	return o.recordsOf(found.Jobs, reference)
+	return o.recordsOf(found.Jobs, referenceID)
 }
 
 // GetTx is like Get, in the caller's transaction: it also returns what the transaction has enqueued and decided. On SQLite with one connection,
 // Get would wait for that transaction. After an error that does not match messaging.ErrNotFound the transaction must be rolled back.
-func (o *Outbox[TTx]) GetTx(ctx context.Context, tx TTx, reference string) ([]Record, error) {
+func (o *Outbox[TTx]) GetTx(ctx context.Context, tx TTx, referenceID string) ([]Record, error) {
 	if err := checkTx(tx); err != nil {
 		return nil, err
 	}
-	found, err := o.inserter.JobListTx(ctx, tx, o.withReference(reference))
+	if !reference.IsStorable(referenceID) { // PostgreSQL would fail
+		return o.recordsOf(nil, referenceID)
+	}
+	found, err := o.inserter.JobListTx(ctx, tx, o.withReference(referenceID))
 	if err != nil {
 		return nil, explain(err)
 	}
-	return o.recordsOf(found.Jobs, reference)
+	return o.recordsOf(found.Jobs, referenceID)
 }
 
 // withReference returns the parameters of a list of the messages with a reference ID.
-func (o *Outbox[TTx]) withReference(reference string) *river.JobListParams {
-	return river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": reference})
+func (o *Outbox[TTx]) withReference(referenceID string) *river.JobListParams {
+	return river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": referenceID})
 }
 
 // recordsOf returns the records of the jobs with a reference ID. No jobs are an error.
-func (o *Outbox[TTx]) recordsOf(jobs []*rivertype.JobRow, reference string) ([]Record, error) {
+func (o *Outbox[TTx]) recordsOf(jobs []*rivertype.JobRow, referenceID string) ([]Record, error) {
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", reference, messaging.ErrNotFound)
+		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", referenceID, messaging.ErrNotFound)
 	}
 	records := make([]Record, len(jobs))
 	for i, job := range jobs {

@@ -78,9 +78,10 @@ func (o *Outbox[TTx]) resolveOne(ctx context.Context, decision Decision, key Key
 	return isResolved, err
 }
 
-// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and not at all if the transaction is rolled
-// back. After an error the transaction must be rolled back. If it returns 0 for a key, GetTx in the same transaction says why: there is no message
-// (messaging.ErrNotFound), or the Record shows that a worker has it, or that it has its outcome or was decided about before.
+// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and not at all if the transaction is rolled back.
+// After an error the transaction must be rolled back. If it returns 0 for a key, GetTx in the same transaction says why: there is no message
+// (messaging.ErrNotFound), or the Record shows that a worker has it, that it has its outcome or was decided about before, or that it waits, is
+// looked up or has expired, so that the decision does not apply to it.
 func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (resolved int, err error) {
 	if err := checkTx(tx); err != nil {
 		return 0, err

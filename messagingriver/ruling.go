@@ -58,7 +58,7 @@ func (a *attempt) classify(err error, breakerOpen bool) ruling {
 	rule.reason = f.reason()
 	rule.classes = f.classes()
 	e, isError := errors.AsType[*messaging.Error](err)
-	rule.isOnlyRequest = a.metadata.Verdict == "" && isError && e.Attempts == 1
+	rule.isOnlyRequest = !a.metadata.Requested && isError && e.Attempts == 1
 	return rule
 }
 
@@ -92,7 +92,7 @@ func snooze(wait time.Duration) ruling {
 	return ruling{action: actionSnooze, messageWait: wait, channel: effectNone}
 }
 
-// ruleOnStop is for a request that the outbox did not let begin.
+// ruleOnStop is for a request that the outbox did not let begin, even if the service had refused the token of a request before it.
 func (f *failure) ruleOnStop() ruling {
 	switch f.stop {
 	case ErrExpired: //nolint:errorlint // stopOf returns the errors themselves
@@ -171,10 +171,11 @@ func (f *failure) ruleAfterRequest() ruling {
 
 // recordedVerdict returns the verdict in the metadata.
 func (f *failure) recordedVerdict(messageAction action) string {
+	isAnswered := f.hasEntered && f.stop == nil // a refused token says nothing about the message
 	switch {
 	case messageAction == actionLookUp:
 		return verdictUnknown
-	case f.hasEntered && f.verdict == messaging.Refused:
+	case isAnswered && f.verdict == messaging.Refused:
 		return verdictRefused
 	default:
 		return verdictNotSent

@@ -46,6 +46,7 @@ const (
 // endDoubtOnSQLite are the members of the metadata by which a decision covers every attempt and rescue before it, as arguments of json_object.
 const endDoubtOnSQLite = `
 	'in_doubt', NULL,
+	'requested', json('true'),
 	'decided_rescues', COALESCE(metadata->>'river:rescue_count', 0),
 	'decided_fetches', json_array_length(COALESCE(attempted_by, '[]'))`
 
@@ -204,9 +205,10 @@ func sqliteProbes() probeStatements {
 			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3, '$.pause.cause', ?4)
 			WHERE name = ?1`,
 		chooseProbe: `
-			UPDATE river_job SET queue = ?2, scheduled_at = datetime('now', 'subsec', format('+%.3f seconds', ?3))
+			UPDATE river_job SET queue = ?2, scheduled_at = MAX(scheduled_at, datetime('now', 'subsec', format('+%.3f seconds', ?3)))
 			WHERE id = (
-					SELECT id FROM river_job WHERE queue = ?1 AND state = 'available' AND scheduled_at <= datetime('now', 'subsec')
+					SELECT id FROM river_job
+					WHERE queue = ?1 AND state = 'available' AND scheduled_at <= datetime('now', 'subsec', format('+%.3f seconds', ?4))
 					ORDER BY priority, scheduled_at, id LIMIT 1)
 				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = ?2 AND ` + isWaitingOrRunning + `)
 			RETURNING 1`,

@@ -487,3 +487,55 @@ func TestRefusedRowIsFinalAfterASingleRequestOnly(t *testing.T) {
 		require.Contains(t, record.Reason, "a request is listed as refused, which may be an earlier one")
 	})
 }
+
+// An attempt that ended before its request, such as because of a guard, leaves the request after it the only one.
+func TestRefusedRowIsFinalAfterAWaitWithoutARequest(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var asked atomic.Bool
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			if asked.CompareAndSwap(false, true) {
+				return messaging.Postpone(time.Second)
+			}
+			return nil
+		}))
+		r := t.newRig(t, client, quick())
+		service.Seed(messagingtest.Sent{ReferenceID: "a", To: text("a").To, SendStatus: "failed"})
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		require.Equal(t, messaging.Refused, await(t, r, "a", cancelled).Verdict)
+	})
+}
+
+// A process that was killed recorded no request. The row may be of a request before the one that it made.
+func TestRefusedRowProvesNothingAboutAKilledProcess(t *testing.T) {
+	t.Parallel()
+	const reason = "a request is listed as refused, which may be an earlier one"
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		for _, reference := range []string{"killed", "killed after an earlier doubt", "resent"} {
+			service.Seed(messagingtest.Sent{ReferenceID: reference, To: text(reference).To, SendStatus: "failed"})
+			r.insert(t, messagingriver.InsertOptions{}, text(reference))
+		}
+		abandon(t, r, t.isPostgres, "killed", `{"begun": "A"}`)
+		abandon(t, r, t.isPostgres, "killed after an earlier doubt", `{"begun": "B", "ended": "A", "only_request": true, "unknown_reason": "of before"}`)
+		abandon(t, r, t.isPostgres, "resent", `{"begun": "A", "river:rescue_count": 1}`)
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at WHERE args->>'reference' = 'resent'")
+		resolved, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("resent")) // before a lookup
+		require.NoError(t, err)
+		require.Equal(t, 1, resolved)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
+		r.start(t)
+		for _, reference := range []string{"killed", "killed after an earlier doubt"} {
+			record := await(t, r, reference, discarded)
+			require.Equal(t, messaging.Unknown, record.Verdict)
+			require.Equal(t, "the outcome is unknown; "+reason, record.Reason)
+		}
+		record := await(t, r, "resent", discarded)
+		require.Equal(t, messaging.Unknown, record.Verdict)
+		require.Contains(t, record.Reason, "; then "+reason)
+	})
+}

@@ -194,7 +194,9 @@ func (a *attempt) isFailedProbe(rule ruling) bool {
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
 func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 	age := uptime() - a.claimedAt
-	if age < maxClaimAge { // another attempt has the job, or its queue is paused: then the next attempt is halted
+	// Another attempt has the job: then this snooze changes no fact. Or the queue is paused: allowRequest has begun a halt, and if River hands the
+	// job out again before it learns of the pause, the next attempt ends with errHalted and waits for haltLength.
+	if age < maxClaimAge {
 		return lostResult(0)
 	}
 	reason := fmt.Sprintf("no request could begin within %v: a guard, the rate limit or the process took longer", maxClaimAge)
@@ -219,6 +221,9 @@ func (o *Outbox[TTx]) resultAfter(ctx context.Context, a *attempt, rule ruling, 
 		if isLast && o.isResolvedSent(ctx, a.job) {      // such as by a delivery report that came before the response
 			r = resolvedResult()
 		}
+	}
+	if a.progress.hasEntered() {
+		r.facts[keyRequested] = true
 	}
 	if rule.action != actionLookUp { // otherwise the mark keeps the message in doubt
 		a.settleMark(r.facts)

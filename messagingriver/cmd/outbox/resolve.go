@@ -35,7 +35,7 @@ the order in which they are named. After an error it says how many are resolved 
 the others. Messages that were resolved as sent or not sent, or dropped, do not change. A message that was sent again does not change
 either, unless it is discarded once more in the meantime: then begin after the last one that was resolved.
 
-The exit status is 1 if no message changed.`
+The exit status is 1 if no message changed, unless the file of --file is empty.`
 
 func (op *operator) resolve() *cobra.Command {
 	var s selection
@@ -82,7 +82,8 @@ func (op *operator) resolve() *cobra.Command {
 		if err := op.print(cmd.OutOrStdout(), resolved, resolved.text()); err != nil {
 			return err
 		}
-		if resolved.Messages == 0 {
+		isFileEmpty := s.file != "" && len(keys) == 0 // such as after an audit without findings
+		if resolved.Messages == 0 && !isFileEmpty {
 			return errFindings
 		}
 		return nil
