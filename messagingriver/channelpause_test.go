@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -562,15 +563,25 @@ func TestHaltedMessageProbes(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, text("refused"))
 		r.start(t)
 		<-asked
-		due := time.Now().Add(3 * time.Second)
-		r.insert(t, messagingriver.InsertOptions{At: due}, text("halted"))
-		r.exec(t, "UPDATE JOBS SET state = 'available' WHERE args->>'reference' = 'halted'")
-		close(isHalted)
-		isProbe := func() bool {
-			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue <> 'messaging_sms'") == 1
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("halted"))
+		layout := "2006-01-02 15:04:05.000"
+		if t.isPostgres {
+			layout += "Z07:00"
 		}
-		require.Eventually(t, isProbe, time.Until(due), 10*time.Millisecond)
-		require.False(t, (<-probed).Before(due.Truncate(time.Millisecond)))
+		var due, dueBefore time.Time
+		isProbe := func() bool {
+			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue <> 'messaging_sms'") == 1 {
+				return true
+			}
+			dueBefore = due // the last one that is known to be in the database
+			due = time.Now().Add(2 * time.Second).UTC()
+			const halt = "UPDATE JOBS SET state = 'available', scheduled_at = '%s' WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms'"
+			r.exec(t, fmt.Sprintf(halt, due.Format(layout)))
+			return false
+		}
+		close(isHalted)
+		require.Eventually(t, isProbe, patience, 100*time.Millisecond)
+		require.False(t, (<-probed).Before(dueBefore.Truncate(time.Millisecond)))
 		await(t, r, "halted", completed)
 	})
 }
