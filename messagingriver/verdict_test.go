@@ -527,7 +527,7 @@ func TestRefusedRowProvesNothingAboutAKilledProcess(t *testing.T) {
 		resolved, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("resent")) // before a lookup
 		require.NoError(t, err)
 		require.Equal(t, 1, resolved)
-		service.Inject(messagingtest.FaultDropUnread(), 1)
+		service.SetFault("sms", text("resent").To, messagingtest.FaultDropUnread()) // lookups are not affected
 		r.start(t)
 		for _, reference := range []string{"killed", "killed after an earlier doubt"} {
 			record := await(t, r, reference, discarded)
