@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -549,12 +550,13 @@ func TestHaltedMessageProbes(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		asked, isHalted, probed := make(chan struct{}), make(chan struct{}), make(chan time.Time, 100)
+		ask := sync.OnceFunc(func() { close(asked) })
 		client := newClient(t, service, messaging.WithGuard(func(_ context.Context, message messaging.Outgoing) error {
 			if message.ReferenceID == "halted" {
 				probed <- time.Now()
 				return nil
 			}
-			close(asked)
+			ask()
 			<-isHalted
 			return nil
 		}))
@@ -570,12 +572,13 @@ func TestHaltedMessageProbes(t *testing.T) {
 		}
 		var due, dueBefore time.Time
 		isProbe := func() bool {
-			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue <> 'messaging_sms'") == 1 {
+			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms_probe'") == 1 {
 				return true
 			}
 			dueBefore = due // the last one that is known to be in the database
 			due = time.Now().Add(2 * time.Second).UTC()
-			const halt = "UPDATE JOBS SET state = 'available', scheduled_at = '%s' WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms'"
+			const halt = `UPDATE JOBS SET state = 'available', scheduled_at = '%s'
+				WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms' AND state IN ('available', 'scheduled')`
 			r.exec(t, fmt.Sprintf(halt, due.Format(layout)))
 			return false
 		}
