@@ -25,7 +25,7 @@ type job[M any] struct {
 	maybeWritten bool          // something of it may have been written
 	attempts     int           // requests so far
 	tries        int           // attempts that count towards MaxAttempts
-	waited       time.Duration // for its guard, at most RetryPolicy.MaxWait
+	guardWait    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
 }
 
 // interrupt records why the wait of a message was cut short: the end of the caller's context, or nil for a break.
@@ -184,7 +184,7 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error, began time.Time) time.Duratio
 		return final
 	}
 	if e.hasClass(ErrPostponed) {
-		return b.waitWithin(j, max(e.RetryAfter, time.Second))
+		return b.waitForGuard(j, max(e.RetryAfter, time.Second))
 	}
 	if errors.Is(e.cause, transport.ErrNoToken) {
 		return b.outage.record(began, e.cause, b.core.settings.retry.withDefaults().MaxWait)
@@ -201,10 +201,10 @@ func (b *bulk[M]) waitBlocked(j *job[M], e *Error, began time.Time) time.Duratio
 	return final
 }
 
-// waitWithin returns the wait of a message for its guard, or final if these waits would take longer than MaxWait together.
-func (b *bulk[M]) waitWithin(j *job[M], wait time.Duration) time.Duration {
-	j.waited += wait
-	if j.waited > b.core.settings.retry.withDefaults().MaxWait {
+// waitForGuard returns the wait of a message that its guard postponed, or final if these waits would take longer than MaxWait together.
+func (b *bulk[M]) waitForGuard(j *job[M], wait time.Duration) time.Duration {
+	j.guardWait += wait
+	if j.guardWait > b.core.settings.retry.withDefaults().MaxWait {
 		return final
 	}
 	return wait

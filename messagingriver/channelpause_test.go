@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -549,22 +548,21 @@ func TestHaltedMessageProbes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		asked, isHalted, probed := make(chan struct{}), make(chan struct{}), make(chan time.Time, 100)
-		ask := sync.OnceFunc(func() { close(asked) })
+		probed := make(chan time.Time, 100)
 		client := newClient(t, service, messaging.WithGuard(func(_ context.Context, message messaging.Outgoing) error {
 			if message.ReferenceID == "halted" {
 				probed <- time.Now()
-				return nil
 			}
-			ask()
-			<-isHalted
 			return nil
 		}))
 		r := t.newRig(t, client, messagingriver.Options{})
-		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		service.InjectFor(time.Hour, messagingtest.FaultStatus(http.StatusTooManyRequests, 0))
 		r.insert(t, messagingriver.InsertOptions{}, text("refused"))
-		r.start(t)
-		<-asked
+		stop := r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
+		stop()
+		service.ClearFaults()
+		r.exec(t, "DELETE FROM JOBS WHERE kind = 'messaging'") // else the refused message could probe, and end the pause
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("halted"))
 		layout := "2006-01-02 15:04:05.000"
 		if t.isPostgres {
@@ -572,17 +570,16 @@ func TestHaltedMessageProbes(t *testing.T) {
 		}
 		var due, dueBefore time.Time
 		isProbe := func() bool {
-			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms_probe'") == 1 {
+			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'") == 1 {
 				return true
 			}
 			dueBefore = due // the last one that is known to be in the database
 			due = time.Now().Add(2 * time.Second).UTC()
-			const halt = `UPDATE JOBS SET state = 'available', scheduled_at = '%s'
-				WHERE args->>'reference' = 'halted' AND queue = 'messaging_sms' AND state IN ('available', 'scheduled')`
+			const halt = `UPDATE JOBS SET state = 'available', scheduled_at = '%s' WHERE kind = 'messaging' AND queue = 'messaging_sms'`
 			r.exec(t, fmt.Sprintf(halt, due.Format(layout)))
 			return false
 		}
-		close(isHalted)
+		r.start(t)
 		require.Eventually(t, isProbe, patience, 100*time.Millisecond)
 		require.False(t, (<-probed).Before(dueBefore.Truncate(time.Millisecond)))
 		await(t, r, "halted", completed)

@@ -19,8 +19,7 @@ const (
 // endDoubtOnPostgres are the members of the metadata by which a decision covers every attempt before it, as arguments of jsonb_build_object.
 const endDoubtOnPostgres = `'ended', COALESCE(metadata->>'begun', ''), 'requested', TRUE`
 
-// postgresStatements returns the statements for PostgreSQL. Conditions with @> and ? use River's indexes of arguments and
-// metadata.
+// postgresStatements returns the statements for PostgreSQL. Conditions with @> and ? use River's indexes of arguments and metadata.
 func postgresStatements() statements {
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
