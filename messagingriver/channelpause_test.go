@@ -568,20 +568,28 @@ func TestHaltedMessageProbes(t *testing.T) {
 		if t.isPostgres {
 			layout += "Z07:00"
 		}
-		var due, dueBefore time.Time
-		isProbe := func() bool {
-			if r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'") == 1 {
+		isProbe := func() bool { return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'") == 1 }
+		var due time.Time // at least this late when the message was chosen
+		halt := func() {
+			next := time.Now().Add(2 * time.Second).UTC().Truncate(time.Millisecond)
+			const update = `UPDATE JOBS SET state = 'available', scheduled_at = '%s' WHERE kind = 'messaging' AND queue = 'messaging_sms'`
+			r.exec(t, fmt.Sprintf(update, next.Format(layout)))
+			if !isProbe() {
+				due = next
+			}
+		}
+		halt()
+		require.False(t, due.IsZero())
+		r.start(t)
+		isChosen := func() bool {
+			if isProbe() {
 				return true
 			}
-			dueBefore = due // the last one that is known to be in the database
-			due = time.Now().Add(2 * time.Second).UTC()
-			const halt = `UPDATE JOBS SET state = 'available', scheduled_at = '%s' WHERE kind = 'messaging' AND queue = 'messaging_sms'`
-			r.exec(t, fmt.Sprintf(halt, due.Format(layout)))
+			halt()
 			return false
 		}
-		r.start(t)
-		require.Eventually(t, isProbe, patience, 100*time.Millisecond)
-		require.False(t, (<-probed).Before(dueBefore.Truncate(time.Millisecond)))
+		require.Eventually(t, isChosen, patience, 100*time.Millisecond)
+		require.False(t, (<-probed).Before(due))
 		await(t, r, "halted", completed)
 	})
 }

@@ -51,7 +51,7 @@ type queueStatements struct {
 // probeStatements are about the probes of channels that the outbox paused.
 type probeStatements struct {
 	countProbe       string // queue, number of probes, time of the next probe, cause
-	chooseProbe      string // queue, queue of its probes, seconds until the probe is due, seconds of a halt; returns 1
+	chooseProbe      string // queue, queue of its probes, seconds until the probe is due, seconds that a halted message may still wait; returns 1
 	pauseProbes      string // queue, queue of its probes; moves probes of paused campaigns to the queue, as pauseCampaign does
 	releaseProbes    string // queue, queue of its probes; moves the probes to the queue, where they are due at once
 	releaseForgotten string // like releaseProbes, if the queue is not paused: a person resumed it in River UI
